@@ -19,7 +19,7 @@ describeInBrowser('The pages of an organization in a browser', (windows) => {
   let owner: Login;
 
   beforeAll(async () => {
-    service = await startTestApp({ DASHBOARD_REQUESTS_PER_MINUTE: '1000000' });
+    service = await startTestApp();
     owner = await service.login('owner');
   });
   afterAll(() => service.close());

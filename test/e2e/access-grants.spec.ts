@@ -2,7 +2,7 @@ import { DAY, SECOND } from '../../src/infrastructure/time/index.js';
 import { moveClock } from '../support/clock.js';
 import { auditedBy } from '../support/audited.js';
 import { openPage, renewLogins, submitForm, type FormResponse } from '../support/dashboard-forms.js';
-import { startTestApp, type Login, type TestApp } from '../support/test-app.js';
+import { useTestApp, type Login } from '../support/test-app.js';
 
 /** Seconds. */
 const ONE_DAY = DAY / SECOND;
@@ -18,17 +18,15 @@ interface Grant {
   readonly revoked_at: Date | null;
 }
 
-let service: TestApp;
+const service = useTestApp();
 let owner: Login;
 let admin: Login;
 
 beforeAll(async () => {
-  service = await startTestApp({ DATABASE_CONNECT_TIMEOUT_MS: '10000' });
   owner = await service.login('owner');
   admin = await service.login('admin');
 });
 beforeEach(() => renewLogins(service));
-afterAll(() => service.close());
 
 const PATH = '/dashboard/access-grants';
 const grant = ({ email }: Pick<Login, 'email'>, more: Record<string, string> = {}, login = owner) => {

@@ -29,14 +29,7 @@ import { Visitor } from '../support/visitor.js';
 import { moveClock, stopClock } from '../support/clock.js';
 import { accessToken, decide, poll, sendForm, startFlow, type Fields } from '../support/device-flow.js';
 import { rememberSecret } from '../support/run-directory.js';
-import {
-  basic,
-  error,
-  startTestApp,
-  type TestResponse,
-  type Login,
-  type TestApp,
-} from '../support/test-app.js';
+import { basic, error, useTestApp, type TestResponse, type Login } from '../support/test-app.js';
 
 const NEW_PASSWORD = 'plum gravel orbit lantern';
 const DASHBOARD_URL = 'https://dashboard.example.com';
@@ -76,19 +69,17 @@ Reflect.defineMetadata('controllers', [...controllers, TestController], OAuthMod
 // Test files that follow in the same process share the modules.
 afterAll(() => Reflect.defineMetadata('controllers', controllers, OAuthModule));
 
-let service: TestApp;
+const service = useTestApp({
+  DASHBOARD_URL,
+  TRUSTED_PROXY_HOPS: '1',
+  DASHBOARD_REQUESTS_PER_MINUTE: '100',
+  INTROSPECTIONS_PER_MINUTE: '30',
+});
 let user: Login;
 
 beforeAll(async () => {
-  service = await startTestApp({
-    DASHBOARD_URL,
-    TRUSTED_PROXY_HOPS: '1',
-    DASHBOARD_REQUESTS_PER_MINUTE: '100',
-    INTROSPECTIONS_PER_MINUTE: '30',
-  });
   user = await service.login('admin');
 });
-afterAll(() => service.close());
 
 const me = (token: string): Promise<TestResponse> => service.request('/me', { token });
 

@@ -2,21 +2,19 @@ import { MINUTE } from '../../src/infrastructure/time/index.js';
 import { stopClock } from '../support/clock.js';
 import { whileInsertsFail } from '../support/failing-inserts.js';
 import { issueServiceToken } from '../support/service-tokens.js';
-import { startTestApp, type TestApp } from '../support/test-app.js';
+import { useTestApp } from '../support/test-app.js';
 
 const MERCHANT = { id: 16, name: 'Netflix' };
 
 type Environment = 'development' | 'production';
 type Event = Readonly<Record<string, unknown>>;
 
-let service: TestApp;
+const service = useTestApp();
 let token: string;
 
 beforeAll(async () => {
-  service = await startTestApp();
   ({ token } = await issueServiceToken(service, ['events:publish']));
 });
-afterAll(() => service.close());
 
 async function sessionOf(user: string, environment: Environment): Promise<string> {
   const { body } = await service.request('/session/create', {

@@ -3,17 +3,12 @@ import { ExpiryJob } from '../../src/infrastructure/database/index.js';
 import { PasswordLinksService } from '../../src/modules/dashboard-login/index.js';
 import { moveClock } from '../support/clock.js';
 import { addInvited, addUser, auditOf, sessionsOf, type TestUser } from '../support/dashboard-users.js';
-import { startTestApp, type TestApp } from '../support/test-app.js';
+import { useTestApp } from '../support/test-app.js';
 import { BEHIND_PROXY, Visitor } from '../support/visitor.js';
 
 const FIREFOX = 'Mozilla/5.0 (X11; Linux x86_64; rv:150.0) Gecko/20100101 Firefox/150.0';
 
-let service: TestApp;
-
-beforeAll(async () => {
-  service = await startTestApp(BEHIND_PROXY);
-});
-afterAll(() => service.close());
+const service = useTestApp(BEHIND_PROXY);
 
 const loggedIn = async ({ email, password }: TestUser, userAgent = FIREFOX): Promise<Visitor> => {
   const visitor = new Visitor(service, undefined, { 'user-agent': userAgent });

@@ -2,21 +2,16 @@ import { randomUUID } from 'node:crypto';
 import { REDIRECT_URI } from '../support/agent-logins.js';
 import { UNKNOWN_ID } from '../support/operations.js';
 import { eventually } from '../support/eventually.js';
-import { countOf, startTestApp, type RequestOptions, type TestApp } from '../support/test-app.js';
+import { countOf, useTestApp, type RequestOptions } from '../support/test-app.js';
 import { BEHIND_PROXY, Visitor } from '../support/visitor.js';
 
-let service: TestApp;
-
-beforeAll(async () => {
-  service = await startTestApp({
-    ...BEHIND_PROXY,
-    AGENT_AUTHORIZATIONS_PER_MINUTE: '20',
-    AGENT_REGISTRATIONS_PER_HOUR: '20',
-    OAUTH_REQUESTS_PER_MINUTE: '60',
-    PLATFORM_REQUESTS_PER_MINUTE: '60',
-  });
+const service = useTestApp({
+  ...BEHIND_PROXY,
+  AGENT_AUTHORIZATIONS_PER_MINUTE: '20',
+  AGENT_REGISTRATIONS_PER_HOUR: '20',
+  OAUTH_REQUESTS_PER_MINUTE: '60',
+  PLATFORM_REQUESTS_PER_MINUTE: '60',
 });
-afterAll(() => service.close());
 
 const tries = Array.from({ length: 25 });
 

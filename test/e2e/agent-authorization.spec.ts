@@ -21,17 +21,15 @@ import { agentOf, mcpToken, sendRpc, toolCall } from '../support/agents.js';
 import { moveClock } from '../support/clock.js';
 import { serveMetrics } from '../support/metrics.js';
 import { rememberSecret } from '../support/run-directory.js';
-import { startTestApp, type TestApp } from '../support/test-app.js';
+import { useTestApp } from '../support/test-app.js';
 import { BEHIND_PROXY, Visitor } from '../support/visitor.js';
 
-let service: TestApp;
+const service = useTestApp({ ...BEHIND_PROXY, OAUTH_REQUESTS_PER_MINUTE: '100000', METRICS_PORT: '0' });
 let agent: LoginAgent;
 
 beforeAll(async () => {
-  service = await startTestApp({ ...BEHIND_PROXY, OAUTH_REQUESTS_PER_MINUTE: '100000', METRICS_PORT: '0' });
   agent = await LoginAgent.register(service);
 });
-afterAll(() => service.close());
 
 const INFO = { name: 'test', version: '1.0.0' };
 const addressOf = (clientId: string): URL => new URL(`/mcp/${clientId}`, service.baseUrl);

@@ -5,13 +5,13 @@ import { mcpToken, sendRpc, toolCall } from '../support/agents.js';
 import { openPage, registerAgent, saveAgentSettings, submitForm } from '../support/dashboard-forms.js';
 import { sendForm as sendClientForm } from '../support/device-flow.js';
 import { auditEntries, auditedBy } from '../support/audited.js';
-import { startTestApp, type TestApp } from '../support/test-app.js';
+import { useTestApp, type TestApp } from '../support/test-app.js';
 import { expectUsualErrors } from '../support/usual-errors.js';
 import { BEHIND_PROXY, Visitor, visitorWithRole } from '../support/visitor.js';
-import { startReceiver, type WebhookReceiver } from '../support/webhook-receiver.js';
+import { useReceiver } from '../support/webhook-receiver.js';
 
-let service: TestApp;
-let receiver: WebhookReceiver;
+const service = useTestApp({ ...BEHIND_PROXY, WEBHOOK_TARGETS: 'any' }, { backgroundWork: true });
+const receiver = useReceiver();
 let agent: LoginAgent;
 
 interface Connection {
@@ -25,16 +25,10 @@ interface Page {
 }
 
 beforeAll(async () => {
-  receiver = await startReceiver();
-  service = await startTestApp({ ...BEHIND_PROXY, WEBHOOK_TARGETS: 'any' }, { backgroundWork: true });
   const body = { environment: 'development', url: `${receiver.url}/hook` };
   const login = await service.login('owner');
   expect((await service.request('/webhook-endpoints/create', { body, login })).status).toBe(200);
   agent = await LoginAgent.register(service);
-});
-afterAll(async () => {
-  await service.close();
-  await receiver.close();
 });
 
 const list = async (query = '', as = service.development): Promise<Page> => {

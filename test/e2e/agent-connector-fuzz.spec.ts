@@ -16,7 +16,7 @@ const received = new Set<string>();
 beforeAll(async () => {
   const rows = readFileSync(GUIDE, 'utf8').matchAll(/^\| (\d{3}) +\| (?:`(-\d+)`|–) +\|/gm);
   documented = new Set([...rows].map(([, status, code = '–']) => `${status} ${code}`));
-  service = await startTestApp({ MCP_TOOL_CALLS_PER_MINUTE: '1000000' });
+  service = await startTestApp();
   token = await mcpToken(service, 'user-1');
 });
 afterAll(() => service.close());

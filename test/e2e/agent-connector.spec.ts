@@ -19,7 +19,7 @@ import { sendForm } from '../support/device-flow.js';
 import { logLines } from '../support/log-lines.js';
 import { serveMetrics } from '../support/metrics.js';
 import { BEHIND_PROXY } from '../support/visitor.js';
-import { basic, error, startTestApp, type TestApp } from '../support/test-app.js';
+import { basic, error, useTestApp } from '../support/test-app.js';
 
 const NETFLIX = { id: 16, name: 'Netflix' };
 const ALL_TOOLS = [
@@ -33,18 +33,15 @@ const ALL_TOOLS = [
   'cancel_sign_in_link',
 ];
 
-let service: TestApp;
+const service = useTestApp({
+  CORS_ORIGINS: 'https://agent.example.com',
+  METRICS_PORT: '0',
+});
 let token: string;
 
 beforeAll(async () => {
-  service = await startTestApp({
-    CORS_ORIGINS: 'https://agent.example.com',
-    MCP_TOOL_CALLS_PER_MINUTE: '1000000',
-    METRICS_PORT: '0',
-  });
   token = await mcpToken(service, 'user-1');
 });
-afterAll(() => service.close());
 
 const connectNewest = Object.values(CLIENTS)[0] as Connect;
 
@@ -933,18 +930,13 @@ describe('Tool calls', () => {
 });
 
 describe('The limits of the agent connector', () => {
-  let limited: TestApp;
-
-  beforeAll(async () => {
-    limited = await startTestApp({
-      ...BEHIND_PROXY,
-      MCP_TOOL_CALLS_PER_MINUTE: '3',
-      FAILED_CREDENTIALS_PER_MINUTE_AND_ADDRESS: '4',
-      CONNECTOR_URL: 'https://agents.example.com',
-      DASHBOARD_URL: 'https://dashboard.example.com',
-    });
+  const limited = useTestApp({
+    ...BEHIND_PROXY,
+    MCP_TOOL_CALLS_PER_MINUTE: '3',
+    FAILED_CREDENTIALS_PER_MINUTE_AND_ADDRESS: '4',
+    CONNECTOR_URL: 'https://agents.example.com',
+    DASHBOARD_URL: 'https://dashboard.example.com',
   });
-  afterAll(() => limited.close());
 
   const call = (withToken: string, body: object = toolCall('get_connection_info', {}, 'x'), headers = {}) =>
     sendRpc(limited, body, { authorization: `Bearer ${withToken}`, ...headers });

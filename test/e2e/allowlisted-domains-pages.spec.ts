@@ -1,16 +1,11 @@
 import { addUser, auditOf } from '../support/dashboard-users.js';
-import { startTestApp, type TestApp } from '../support/test-app.js';
+import { useTestApp } from '../support/test-app.js';
 import { Visitor, visitorWithRole } from '../support/visitor.js';
 
 const PATH = '/dashboard/allowed-domains';
 
 describe('The pages about allowed domains', () => {
-  let service: TestApp;
-
-  beforeAll(async () => {
-    service = await startTestApp();
-  });
-  afterAll(() => service.close());
+  const service = useTestApp();
 
   it('add and remove a domain', async () => {
     const user = await addUser(service);

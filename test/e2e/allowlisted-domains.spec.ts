@@ -1,16 +1,14 @@
 import { auditedBy } from '../support/audited.js';
 import { allowDomain, openPage, renewLogins, submitForm } from '../support/dashboard-forms.js';
-import { startTestApp, type Login, type TestApp } from '../support/test-app.js';
+import { useTestApp, type Login } from '../support/test-app.js';
 
-let service: TestApp;
+const service = useTestApp();
 let owner: Login;
 
 beforeAll(async () => {
-  service = await startTestApp({ DATABASE_CONNECT_TIMEOUT_MS: '10000' });
   owner = await service.login('owner');
 });
 beforeEach(() => renewLogins(service));
-afterAll(() => service.close());
 
 const PATH = '/dashboard/allowed-domains';
 const add = (domain: string, login = owner) => submitForm(service, login, `${PATH}/new`, { domain });

@@ -6,21 +6,19 @@ import { moveClock } from '../support/clock.js';
 import { renewLogins, submitForm } from '../support/dashboard-forms.js';
 import { CREATE_MCP_TOKEN } from '../support/operations.js';
 import { rememberSecret } from '../support/run-directory.js';
-import { startTestApp, type Login, type TestApp } from '../support/test-app.js';
+import { useTestApp, type Login } from '../support/test-app.js';
 
 const ROTATION_IN_PROGRESS =
   'A rotation is in progress: the previous secret is still accepted. An overlap of 0 hours ends it at once.';
 const DAY_OF_OVERLAP = { overlap_hours: '24' };
 
-let service: TestApp;
+const service = useTestApp();
 let owner: Login;
 
 beforeAll(async () => {
-  service = await startTestApp({ DATABASE_CONNECT_TIMEOUT_MS: '10000' });
   owner = await service.login('owner');
 });
 beforeEach(() => renewLogins(service));
-afterAll(() => service.close());
 
 /** Creates another organization, because a client can have only one rotation at a time. */
 async function fresh(): Promise<{ login: Login; clientId: string; secret: string }> {

@@ -6,21 +6,17 @@ import {
   addOrganization,
   chainOf,
   fillAuditLog,
-  insertEntry,
+  insertEntries,
   type AuditRow,
 } from '../support/audit-entries.js';
 import { cloneDatabase } from '../support/database.js';
-import { startTestApp, type TestApp } from '../support/test-app.js';
+import { useTestApp } from '../support/test-app.js';
 
-let service: TestApp;
+const service = useTestApp();
 let organizationId: string;
 let entries: AuditRow[];
 let kept: ExportedHead;
 
-beforeAll(async () => {
-  service = await startTestApp();
-});
-afterAll(() => service.close());
 beforeEach(async () => {
   organizationId = await addOrganization(service.database);
   entries = await fillAuditLog(service.database, organizationId, [{}, {}, {}, {}, {}]);
@@ -71,7 +67,7 @@ async function rebuild(change: Partial<AuditRow>): Promise<void> {
     })),
   );
   await tamper('DELETE FROM audit_log WHERE organization_id = $organization');
-  for (const entry of rebuilt) await insertEntry(service.database, entry);
+  await insertEntries(service.database, rebuilt);
   const { sequence, createdAt, hash } = rebuilt.at(-1) as AuditRow;
   await service.database.query(
     'UPDATE audit_chain SET sequence = $2, created_at = $3, hash = $4 WHERE organization_id = $1',
@@ -298,11 +294,8 @@ describe('A removed, added or moved entry', () => {
   });
 
   it('is detected if there is an entry before the first one', async () => {
-    await insertEntry(service.database, {
-      ...(entries[0] as AuditRow),
-      sequence: '-7',
-      id: randomUUID(),
-    });
+    const before = { ...(entries[0] as AuditRow), sequence: '-7', id: randomUUID() };
+    await insertEntries(service.database, [before]);
     await expectFlaw('missing', 1, null);
   });
 

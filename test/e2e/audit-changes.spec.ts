@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { AuditVerification } from '../../src/modules/audit-logs/index.js';
 import { addSamlConfiguration, submitForm } from '../support/dashboard-forms.js';
-import { startTestApp, type TestApp } from '../support/test-app.js';
+import { useTestApp } from '../support/test-app.js';
 import { addUserAt, newOwner, someDomain, type Owner } from '../support/single-sign-on.js';
 
 interface Change {
@@ -10,14 +10,12 @@ interface Change {
   readonly to: string | null;
 }
 
-let service: TestApp;
+const service = useTestApp({ WEBHOOK_TARGETS: 'any' });
 let owner: Owner;
 
 beforeAll(async () => {
-  service = await startTestApp({ WEBHOOK_TARGETS: 'any' });
   owner = await newOwner(service);
 });
-afterAll(() => service.close());
 
 const request = (path: string, body: object, method = 'PATCH') =>
   service.request<Record<string, unknown>>(path, { method, body, login: owner.login });

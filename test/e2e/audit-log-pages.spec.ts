@@ -6,19 +6,14 @@ import {
   type AuditRow,
   type AuditRowChange,
 } from '../support/audit-entries.js';
-import { startTestApp, type TestApp } from '../support/test-app.js';
-import { Visitor } from '../support/visitor.js';
+import { useTestApp } from '../support/test-app.js';
+import { Visitor, linkTo } from '../support/visitor.js';
 
 const PATH = '/dashboard/audit-log';
 const MAX_PAGE_SIZE = 60_000;
 const FIREFOX = 'Mozilla/5.0 (X11; Linux x86_64; rv:147.0) Gecko/20100101 Firefox/147.0';
 
-let service: TestApp;
-
-beforeAll(async () => {
-  service = await startTestApp();
-});
-afterAll(() => service.close());
+const service = useTestApp();
 
 interface Organization {
   readonly id: string;
@@ -54,13 +49,6 @@ async function fillQuickly(organizationId: string, count: number): Promise<void>
      INSERT INTO audit_chain (organization_id, sequence, created_at, hash) VALUES ($1, $2, now(), '\\x00')`,
     [organizationId, count],
   );
-}
-
-/** Returns the path of the first link with this text. */
-function linkTo(text: string, html: string): string {
-  const [, path = ''] =
-    new RegExp(`<a [^>]*href="([^"]+)"[^>]*>(?:<svg((?!</svg>).)*</svg>)?${text}</a>`).exec(html) ?? [];
-  return path.replaceAll('&amp;', '&');
 }
 
 const SEVERAL: readonly AuditRowChange[] = [

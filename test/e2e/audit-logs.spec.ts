@@ -15,15 +15,10 @@ import type { IssuedCredentials } from '../../src/modules/api-clients/index.js';
 import { addOrganization, fillAuditLog } from '../support/audit-entries.js';
 import { moveClock, stopClock } from '../support/clock.js';
 import { LIST_AUDIT_LOGS } from '../support/operations.js';
-import { error, invalidField, startTestApp, type TestResponse, type TestApp } from '../support/test-app.js';
+import { error, invalidField, useTestApp, type TestResponse, INVALID_CURSOR } from '../support/test-app.js';
 
 const PATH = LIST_AUDIT_LOGS.path;
 const PAGE = 100;
-const INVALID_CURSOR = error(
-  'INVALID_REQUEST',
-  'INVALID_CURSOR_FORMAT',
-  'The cursor is not valid. Send the next_cursor of the previous response with the same parameters.',
-);
 
 interface Entry {
   readonly id: string;
@@ -40,11 +35,10 @@ interface Page {
   readonly limit: number;
 }
 
-let service: TestApp;
+const service = useTestApp();
 let otherOrganization: { id: string; production: IssuedCredentials };
 
 beforeAll(async () => {
-  service = await startTestApp();
   const { production } = await service.anotherOrganization();
   const [row] = await service.database.query<{ id: string }>(
     'SELECT organization_id AS id FROM api_client WHERE id = $1',
@@ -52,7 +46,6 @@ beforeAll(async () => {
   );
   otherOrganization = { id: row?.id ?? '', production };
 });
-afterAll(() => service.close());
 beforeEach(async () => {
   // Only a superuser can empty the table.
   await service.database.query(

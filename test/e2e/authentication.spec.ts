@@ -6,7 +6,7 @@ import { logLinesOf } from '../support/log-lines.js';
 import { BODY_OPERATIONS, CREATE_MCP_TOKEN } from '../support/operations.js';
 import { sendForm } from '../support/device-flow.js';
 import { rememberSecret } from '../support/run-directory.js';
-import { error, startTestApp, type RequestOptions, type TestApp } from '../support/test-app.js';
+import { error, startTestApp, useTestApp, type RequestOptions } from '../support/test-app.js';
 
 const { path: PATH, body: BODY } = CREATE_MCP_TOKEN;
 /** How long a replica caches credentials. */
@@ -17,12 +17,7 @@ const NO_CREDENTIALS =
 const ANOTHER_SCHEME = 'The Authorization header must use the Basic scheme, with client_id and secret.';
 const MALFORMED = 'The Basic credentials are malformed: send the base64 encoding of client_id:secret.';
 
-let service: TestApp;
-
-beforeAll(async () => {
-  service = await startTestApp();
-});
-afterAll(() => service.close());
+const service = useTestApp();
 
 const base64 = (value: string | Uint8Array): string => {
   const encoded = Buffer.from(value as string).toString('base64');

@@ -14,7 +14,6 @@ beforeEach(async () => {
   // The rows of a day take longer than the shortest time that a statement of a request may be given.
   service = await startTestApp({
     DATABASE_STATEMENT_TIMEOUT_MS: '100',
-    DATABASE_CONNECT_TIMEOUT_MS: '10000',
   });
   partitions = service.app.get(DailyPartitions);
 });

@@ -7,7 +7,7 @@ import { addSamlConfiguration, grantRole } from '../support/dashboard-forms.js';
 import { addInvited, addUser } from '../support/dashboard-users.js';
 import { eventually } from '../support/eventually.js';
 import { mailTo, tokenIn } from '../support/mails.js';
-import { startTestApp, type Login, type TestApp } from '../support/test-app.js';
+import { useTestApp, type Login } from '../support/test-app.js';
 import { CREATE_MCP_TOKEN, CREATE_SESSION } from '../support/operations.js';
 import { rememberSecret } from '../support/run-directory.js';
 import { seenOn, Visitor, visitorWithRole } from '../support/visitor.js';
@@ -15,11 +15,7 @@ import { seenOn, Visitor, visitorWithRole } from '../support/visitor.js';
 const INVITE = '/dashboard/users/invitations/new';
 const HTML = { accept: 'text/html' };
 
-let service: TestApp;
-beforeAll(async () => {
-  service = await startTestApp();
-});
-afterAll(() => service.close());
+const service = useTestApp();
 
 const invitation = () => ({ email: `${randomUUID()}@example.com`, name: 'Grace Hopper', role: 'viewer' });
 

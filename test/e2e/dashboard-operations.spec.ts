@@ -1,17 +1,16 @@
-import { existsSync, readdirSync, readFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { readFileSync } from 'node:fs';
 import { DASHBOARD_ROLES, SCOPES, type Scope } from '../../src/infrastructure/auth/index.js';
 import { acceptAccessTokens } from '../support/access-tokens.js';
 import { auditEntries } from '../support/audited.js';
 import { DASHBOARD_OPERATIONS, UNKNOWN_ID, type TestedDashboardOperation } from '../support/operations.js';
 import {
   error,
-  startTestApp,
+  useTestApp,
   type TestResponse,
   type RequestOptions,
   type Login,
-  type TestApp,
 } from '../support/test-app.js';
+import { everything } from '../support/dashboard-forms.js';
 
 const INSUFFICIENT_ROLE = error(
   'INVALID_REQUEST',
@@ -23,7 +22,7 @@ const missingScope = (scope: Scope) =>
 const INVALID_ACCESS_TOKEN = error('INVALID_INPUT', 'INVALID_ACCESS_TOKEN', 'The access token is not valid.');
 const USER_AGENT = 'Tests of the dashboard';
 
-let service: TestApp;
+const service = useTestApp();
 let owner: Login;
 let admin: Login;
 let member: Login;
@@ -33,7 +32,6 @@ let otherOwner: Login;
 let tokenOf: (login: Login, scopes?: readonly Scope[]) => Promise<string>;
 
 beforeAll(async () => {
-  service = await startTestApp({ DASHBOARD_REQUESTS_PER_MINUTE: '1000000' });
   owner = await service.login('owner');
   admin = await service.login('admin');
   member = await service.login('member');
@@ -42,7 +40,6 @@ beforeAll(async () => {
   otherOwner = await service.login('owner', id);
   tokenOf = acceptAccessTokens(service);
 });
-afterAll(() => service.close());
 
 const send = (
   { path, method, body }: { path: string; method: string; body?: unknown },
@@ -54,39 +51,6 @@ const send = (
     ...options,
     headers: { 'user-agent': USER_AGENT, ...options.headers },
   });
-
-/** Returns a hash of each table that operations can change. */
-async function everything(): Promise<Record<string, unknown>> {
-  const tables = [
-    'organization',
-    'dashboard_user',
-    'dashboard_session',
-    'access_grant',
-    'allowlisted_domain',
-    'saml_configuration',
-    'merchant_visibility',
-    'api_client',
-    'api_secret',
-    'sign_in_link',
-    'webhook_endpoint',
-    'webhook_delivery',
-    'webhook_recovery',
-    'audit_log',
-  ];
-  const state: Record<string, unknown> = { mails: mails() };
-  for (const table of tables) {
-    const [row] = await service.database.query<{ hash: string }>(
-      `SELECT md5(coalesce(string_agg(t::text, '|' ORDER BY t::text), '')) AS hash FROM ${table} t`,
-    );
-    state[table] = row?.hash;
-  }
-  return state;
-}
-
-function mails(): number {
-  const directory = join(service.dataDirectory, 'mail');
-  return existsSync(directory) ? readdirSync(directory).length : 0;
-}
 
 const newestEntry = async (): Promise<unknown> => (await auditEntries(service))[0];
 
@@ -164,7 +128,7 @@ describe.each(DASHBOARD_OPERATIONS)('$id', (operation) => {
   it('rejects a forged access token, and an owner’s access token without the scope', async () => {
     const forged = await send(operation, { token: 'made-up', login: owner });
     expect([forged.status, forged.body]).toEqual([401, INVALID_ACCESS_TOKEN]);
-    const before = await everything();
+    const before = await everything(service);
     const token = await tokenOf(
       owner,
       SCOPES.filter((each) => each !== scope),
@@ -172,7 +136,7 @@ describe.each(DASHBOARD_OPERATIONS)('$id', (operation) => {
     const response = await send(operation, { token });
     expect([response.status, response.body]).toEqual([403, missingScope(scope)]);
     if (action) expect(await newestEntry()).toMatchObject(denied(operation, owner, 'The owner') as object);
-    const { audit_log: _, ...after } = await everything();
+    const { audit_log: _, ...after } = await everything(service);
     expect(before).toMatchObject(after);
   });
 
@@ -204,7 +168,7 @@ describe.each(DASHBOARD_OPERATIONS)('$id', (operation) => {
 
   if (operation.isNotFound) {
     it('responds 404 to unknown and malformed IDs', async () => {
-      const before = await everything();
+      const before = await everything(service);
       const ids = [
         UNKNOWN_ID,
         UNKNOWN_ID.toUpperCase(),
@@ -224,7 +188,7 @@ describe.each(DASHBOARD_OPERATIONS)('$id', (operation) => {
         expect([path, response.status]).toEqual([path, 404]);
         expect(response.body['error_code']).toMatch(/^(?:USER_|WEBHOOK_ENDPOINT_|REQUEST_LOG_)?NOT_FOUND$/);
       }
-      expect(await everything()).toEqual(before);
+      expect(await everything(service)).toEqual(before);
     });
   }
 
@@ -242,14 +206,12 @@ describe.each([
   ['development', 'production'],
   ['production', 'development'],
 ] as const)('A deployment pinned to %s', (pinned, other) => {
-  let host: TestApp;
+  const host = useTestApp({ PIN_ENVIRONMENT: pinned });
   let login: Login;
 
   beforeAll(async () => {
-    host = await startTestApp({ PIN_ENVIRONMENT: pinned });
     login = await host.login('owner');
   });
-  afterAll(() => host.close());
 
   it.each(
     DASHBOARD_OPERATIONS.filter(({ path, body }) => path.includes('environment=') || body?.['environment']),

@@ -1,5 +1,3 @@
-import { existsSync, readdirSync } from 'node:fs';
-import { join } from 'node:path';
 import { RequestMethod } from '@nestjs/common';
 import { METHOD_METADATA, PATH_METADATA } from '@nestjs/common/constants.js';
 import { MetadataScanner, ModulesContainer } from '@nestjs/core';
@@ -24,12 +22,13 @@ import {
   registerAgent,
   renewLogins,
   submitForm,
+  everything,
 } from '../support/dashboard-forms.js';
 import { someAddress } from '../support/dashboard-users.js';
 import { DASHBOARD_OPERATIONS, UNKNOWN_ID } from '../support/operations.js';
 import { samlMetadata } from '../support/saml.js';
 import { NETFLIX, newLink } from '../support/sign-in-links.js';
-import { startTestApp, type Login, type TestApp } from '../support/test-app.js';
+import { useTestApp, type Login } from '../support/test-app.js';
 import { visitorWithRole, type Visitor } from '../support/visitor.js';
 
 /** A route of a page that shows or performs an operation of the dashboard API. */
@@ -40,7 +39,7 @@ interface PageRoute {
   readonly path: string;
 }
 
-let service: TestApp;
+const service = useTestApp();
 let routes: PageRoute[];
 let visitors: Readonly<Record<DashboardRole, Awaited<ReturnType<typeof visitorWithRole>>>>;
 let owner: Login;
@@ -48,10 +47,6 @@ let owner: Login;
 let otherOwner: Login;
 
 beforeAll(async () => {
-  service = await startTestApp({
-    DASHBOARD_REQUESTS_PER_MINUTE: '1000000',
-    DATABASE_CONNECT_TIMEOUT_MS: '10000',
-  });
   routes = pageRoutes();
   visitors = {
     owner: await visitorWithRole(service, 'owner'),
@@ -62,7 +57,6 @@ beforeAll(async () => {
   owner = visitors.owner.login;
   otherOwner = await service.login('owner', (await service.anotherOrganization()).id);
 });
-afterAll(() => service.close());
 
 /** Returns the routes in one environment of every page that names an operation. */
 function pageRoutes(): PageRoute[] {
@@ -161,42 +155,6 @@ describe('Pages of the dashboard', () => {
     }
   });
 });
-
-/** Returns a hash of each table that forms can change. */
-async function everything(): Promise<Record<string, unknown>> {
-  const tables = [
-    'organization',
-    'dashboard_user',
-    'dashboard_session',
-    'access_grant',
-    'agent_connection',
-    'agent_setting',
-    'allowlisted_domain',
-    'saml_configuration',
-    'merchant_visibility',
-    'api_client',
-    'api_secret',
-    'registered_agent',
-    'sign_in_link',
-    'webhook_endpoint',
-    'webhook_delivery',
-    'webhook_recovery',
-    'audit_log',
-  ];
-  const state: Record<string, unknown> = { mails: mails() };
-  for (const table of tables) {
-    const [row] = await service.database.query<{ hash: string }>(
-      `SELECT md5(coalesce(string_agg(t::text, '|' ORDER BY t::text), '')) AS hash FROM ${table} t`,
-    );
-    state[table] = row?.hash;
-  }
-  return state;
-}
-
-function mails(): number {
-  const directory = join(service.dataDirectory, 'mail');
-  return existsSync(directory) ? readdirSync(directory).length : 0;
-}
 
 const newestEntry = async (): Promise<AuditEntry | undefined> => (await auditEntries(service))[0];
 
@@ -563,11 +521,11 @@ describe('Forms of the dashboard', () => {
 
     it('changes and records together, or not at all', async () => {
       const { path, fields, target } = await prepare();
-      const before = await everything();
+      const before = await everything(service);
       await whileNothingCanBeRecorded(async () => {
         expect((await submitForm(service, owner, path, fields)).status).toBe(500);
       });
-      expect(await everything()).toEqual(before);
+      expect(await everything(service)).toEqual(before);
 
       const { status } = await submitForm(service, owner, path, fields);
       // A form whose response has a secret leads to no other page.
@@ -579,14 +537,14 @@ describe('Forms of the dashboard', () => {
         context: { ip: '127.0.0.1', user_agent: 'visitor' },
       });
       if (!isIdempotent) return;
-      const done = await everything();
+      const done = await everything(service);
       expect((await submitForm(service, owner, path, fields)).status).toBe(status);
-      expect(await everything()).toEqual(done);
+      expect(await everything(service)).toEqual(done);
     });
 
     it('is recorded if the role does not allow it', async () => {
       const { path, fields } = await prepare();
-      const before = await everything();
+      const before = await everything(service);
       expect((await submitForm(service, visitors.viewer.login, path, fields)).status).toBe(403);
       expect(await newestEntry()).toMatchObject({
         event: { action, outcome: { status: 'denied' } },
@@ -594,23 +552,23 @@ describe('Forms of the dashboard', () => {
         // The form to send an event again is on the page of the event; the target is an endpoint.
         target: { ...targetOf(path), ...(operation === 'redeliverWebhook' && { name: null }) },
       });
-      expect({ ...(await everything()), audit_log: '' }).toEqual({ ...before, audit_log: '' });
+      expect({ ...(await everything(service)), audit_log: '' }).toEqual({ ...before, audit_log: '' });
     });
 
     if (isOwned) {
       it('finds nothing of another organization', async () => {
         const { path, fields } = await prepare();
-        const before = await everything();
+        const before = await everything(service);
         // The form for an access grant names a user by the email address.
         const expected = operation === 'createAccessGrant' ? 400 : 404;
         expect((await submitForm(service, otherOwner, path, fields)).status).toBe(expected);
-        expect(await everything()).toEqual(before);
+        expect(await everything(service)).toEqual(before);
       });
     }
   });
 
   it('change nothing for unknown and malformed IDs', async () => {
-    const before = await everything();
+    const before = await everything(service);
     const ids = [
       UNKNOWN_ID,
       'a',
@@ -633,7 +591,7 @@ describe('Forms of the dashboard', () => {
         expect([path, id, [400, 404].includes(status) ? 404 : status]).toEqual([path, id, 404]);
       }
     }
-    expect(await everything()).toEqual(before);
+    expect(await everything(service)).toEqual(before);
   });
 
   it('fail with 500 when a denial cannot be recorded', async () => {
@@ -696,17 +654,15 @@ describe.each([
   ['development', 'production'],
   ['production', 'development'],
 ] as const)('A deployment pinned to %s', (pinned, other) => {
-  let host: TestApp;
+  const host = useTestApp({ PIN_ENVIRONMENT: pinned });
   let login: Login;
   let visitor: Visitor;
 
   beforeAll(async () => {
-    host = await startTestApp({ PIN_ENVIRONMENT: pinned });
     login = await host.login('owner');
     visitor = loggedIn(host, login);
     visitor.cookies.set('environment', other);
   });
-  afterAll(() => host.close());
 
   it('does not change the client of the other environment', async () => {
     for (const action of ['rename', 'view', 'rotate', 'activate']) {

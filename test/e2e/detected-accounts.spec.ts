@@ -1,4 +1,3 @@
-import { DataSource } from 'typeorm';
 import { ApiClientsService, type IssuedCredentials } from '../../src/modules/api-clients/index.js';
 import {
   DetectedAccountsImport,
@@ -7,8 +6,9 @@ import {
 } from '../../src/modules/detected-accounts/index.js';
 import { moveClock, stopClock } from '../support/clock.js';
 import { issueServiceToken } from '../support/service-tokens.js';
-import { error, invalidField, startTestApp, type RequestOptions, type TestApp } from '../support/test-app.js';
+import { error, invalidField, useTestApp, type RequestOptions } from '../support/test-app.js';
 import { expectUsualErrors } from '../support/usual-errors.js';
+import { watchStatements } from '../support/statements.js';
 
 const SEARCH = '/detected-accounts/search';
 const IDENTIFY = '/detected_accounts/identify';
@@ -31,12 +31,7 @@ interface Imported extends ImportState {
 const found = (name: string, at: string = AT): Result => ({ name, detected: true, detected_at: at });
 const notFound = (name: string): Result => ({ name, detected: false, detected_at: null });
 
-let service: TestApp;
-
-beforeAll(async () => {
-  service = await startTestApp();
-});
-afterAll(() => service.close());
+const service = useTestApp();
 
 const search = (body: unknown, as: IssuedCredentials = service.development) =>
   service.request<Result[]>(SEARCH, { body, as });
@@ -177,7 +172,7 @@ describe('POST /detected-accounts/search', () => {
   it('looks up all names in one statement', async () => {
     await detect('once', 'Netflix', 'Hulu');
     await searchNames('once', ['Netflix']);
-    const statements = watchStatements();
+    const statements = watchStatements(service);
     await searchNames('once', ['Netflix', 'Hulu', 'Spotify', 'netflix', '!!!', ...Array(90).fill('x')]);
     expect(statements.filter((statement) => !statement.includes('request_log'))).toHaveLength(1);
   });
@@ -626,15 +621,4 @@ async function detectedEvents(user: string): Promise<{ clientId: string; account
     const { data } = JSON.parse(String(body)) as { data: { detected_accounts: { name: string }[] } };
     return { clientId: client_id, accounts: data.detected_accounts.map(({ name }) => name) };
   });
-}
-
-/** Records the statements that the service sends from now on. */
-function watchStatements(): string[] {
-  const statements: string[] = [];
-  const dataSource = service.app.get(DataSource);
-  const { logger } = dataSource;
-  dataSource.logger = Object.assign(Object.create(logger) as typeof logger, {
-    logQuery: (statement: string) => void statements.push(statement),
-  });
-  return statements;
 }

@@ -20,24 +20,20 @@ import {
   type StartedFlow,
 } from '../support/device-flow.js';
 import { rememberSecret } from '../support/run-directory.js';
-import { startTestApp, type TestResponse, type Login, type TestApp } from '../support/test-app.js';
+import { useTestApp, type TestResponse, type Login } from '../support/test-app.js';
 const DASHBOARD_URL = 'https://dashboard.example.com';
 const UNKNOWN_ID = '00000000-0000-4000-8000-000000000000';
 
-let service: TestApp;
+const service = useTestApp({
+  DASHBOARD_URL,
+  TRUSTED_PROXY_HOPS: '1',
+  DEVICE_CODES_PER_MINUTE: '5',
+  OAUTH_REQUESTS_PER_MINUTE: '20',
+});
 let user: Login;
 
 beforeAll(async () => {
-  service = await startTestApp({
-    DASHBOARD_URL,
-    TRUSTED_PROXY_HOPS: '1',
-    DEVICE_CODES_PER_MINUTE: '5',
-    OAUTH_REQUESTS_PER_MINUTE: '20',
-  });
   user = await service.login('member');
-});
-afterAll(async () => {
-  await service.close();
 });
 
 /** Checks what every error response of an OAuth endpoint has in common. */

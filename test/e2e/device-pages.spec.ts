@@ -2,18 +2,16 @@ import { MINUTE } from '../../src/infrastructure/time/index.js';
 import { OAuthConfiguration } from '../../src/modules/oauth/oauth.configuration.js';
 import { moveClock, stopClock } from '../support/clock.js';
 import { Browser, decide, freshAddress, startFlow, type BrowserPage } from '../support/device-flow.js';
-import { startTestApp, type Login, type TestApp } from '../support/test-app.js';
+import { useTestApp, type Login } from '../support/test-app.js';
 
 const UNKNOWN_ID = '00000000-0000-4000-8000-000000000000';
 
-let service: TestApp;
+const service = useTestApp({ TRUSTED_PROXY_HOPS: '1', DEVICE_CODES_PER_MINUTE: '100000' });
 let user: Login;
 
 beforeAll(async () => {
-  service = await startTestApp({ TRUSTED_PROXY_HOPS: '1', DEVICE_CODES_PER_MINUTE: '100000' });
   user = await service.login('member');
 });
-afterAll(() => service.close());
 
 const browse = (login?: Login, address = freshAddress()): Browser =>
   new Browser(service.baseUrl, login, { 'x-forwarded-for': address });

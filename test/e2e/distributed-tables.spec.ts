@@ -2,7 +2,7 @@ import { DISTRIBUTED_TABLES } from '../../src/infrastructure/database/database.c
 import { RequestLogRepository } from '../../src/modules/request-logs/index.js';
 import { cloneDatabase, type TestDatabase } from '../support/database.js';
 import { fillRequestLog, loggedRequest } from '../support/request-log-entries.js';
-import { startTestApp, type TestApp } from '../support/test-app.js';
+import { useTestApp } from '../support/test-app.js';
 
 let database: TestDatabase;
 
@@ -55,11 +55,7 @@ describe.each(DISTRIBUTED_TABLES)(
 );
 
 describe('An entry of a distributed request log', () => {
-  let service: TestApp;
-  beforeAll(async () => {
-    service = await startTestApp({ DATABASE_DISTRIBUTION: 'citus' });
-  });
-  afterAll(() => service.close());
+  const service = useTestApp({ DATABASE_DISTRIBUTION: 'citus' });
 
   it('is looked up by its client, so that nodes without entries of the client may be down', async () => {
     const { production, development } = service;

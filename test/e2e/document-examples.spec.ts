@@ -10,10 +10,9 @@ import { issueServiceToken } from '../support/service-tokens.js';
 import { newLink } from '../support/sign-in-links.js';
 import {
   basic,
-  startTestApp,
+  useTestApp,
   type Login,
   type RequestOptions,
-  type TestApp,
   type TestResponse,
 } from '../support/test-app.js';
 import { Visitor } from '../support/visitor.js';
@@ -64,19 +63,17 @@ function resolved(parameter: Parameter & { readonly $ref?: string }): Parameter 
   return name === undefined ? parameter : (document.components.parameters[name] as Parameter);
 }
 
-let service: TestApp;
+const service = useTestApp({ TRUSTED_PROXY_HOPS: '1' });
 let owner: Login;
 let serviceToken: string;
 
 beforeAll(async () => {
-  service = await startTestApp({ TRUSTED_PROXY_HOPS: '1' });
   owner = await service.login('owner');
   ({ token: serviceToken } = await issueServiceToken(service));
   await service.app
     .get(ApiClientsService)
     .enableOperation(service.development.clientId, IDENTIFY_OPERATION_NAME);
 });
-afterAll(() => service.close());
 
 /** Returns the body that a viewer fills in. */
 function exampleOf({

@@ -1,15 +1,10 @@
 import { errorCatalog } from '../../src/infrastructure/errors/index.js';
-import { error, startTestApp, type TestApp } from '../support/test-app.js';
+import { error, useTestApp } from '../support/test-app.js';
 
 const BROWSER = { accept: 'text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8' };
 const NOT_FOUND = error('INVALID_REQUEST', 'NOT_FOUND', 'No operation has this path.');
 
-let service: TestApp;
-
-beforeAll(async () => {
-  service = await startTestApp({ DASHBOARD_URL: 'https://dashboard.example.com' });
-});
-afterAll(() => service.close());
+const service = useTestApp({ DASHBOARD_URL: 'https://dashboard.example.com' });
 
 interface Answer {
   readonly status: number;

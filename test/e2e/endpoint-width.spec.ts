@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { WebhookDeliveriesConfiguration } from '../../src/modules/webhooks/webhook-deliveries.configuration.js';
 import { adaptWidth } from '../../src/modules/webhooks/queue/endpoint-width.js';
 import { DeliveryQueueRepository } from '../../src/modules/webhooks/queue/delivery-queue.repository.js';
-import { startTestApp, type TestApp } from '../support/test-app.js';
+import { useTestApp } from '../support/test-app.js';
 
 /*
  * The statement that settles attempts changes the width of many lanes at once, and the simulation in bench/ uses a function.
@@ -47,13 +47,7 @@ const ALWAYS_AT_ONCE: typeof batch extends fc.Arbitrary<infer Batch> ? Batch : n
   attempts: [{ succeeded: true, latency: 0, retryIn: null }],
 };
 
-let service: TestApp;
-
-beforeAll(async () => {
-  service = await startTestApp();
-});
-
-afterAll(() => service.close());
+const service = useTestApp();
 
 interface LaneRow {
   readonly endpoint_id: string;

@@ -1,5 +1,4 @@
 import { randomUUID } from 'node:crypto';
-import { DataSource } from 'typeorm';
 import { PartitionRotation } from '../../src/infrastructure/database/index.js';
 import { DAY } from '../../src/infrastructure/time/index.js';
 import { EVENT_NAMES } from '../../src/infrastructure/event-catalog/index.js';
@@ -7,9 +6,10 @@ import { moveClock } from '../support/clock.js';
 import { eventually } from '../support/eventually.js';
 import { UNKNOWN_ID } from '../support/operations.js';
 import { issueServiceToken } from '../support/service-tokens.js';
-import { error, invalidField, startTestApp, type TestApp, type TestResponse } from '../support/test-app.js';
+import { error, invalidField, startTestApp, useTestApp, type TestResponse } from '../support/test-app.js';
 import { expectUsualErrors } from '../support/usual-errors.js';
-import { startReceiver, type WebhookReceiver } from '../support/webhook-receiver.js';
+import { useReceiver } from '../support/webhook-receiver.js';
+import { watchStatements } from '../support/statements.js';
 
 const INVALID_EVENT = `The selected event is invalid. Allowed values: ${EVENT_NAMES.join(', ')}.`;
 
@@ -31,14 +31,12 @@ interface Result {
   readonly error: Record<string, string> | null;
 }
 
-let service: TestApp;
-let receiver: WebhookReceiver;
+const service = useTestApp({ WEBHOOK_TARGETS: 'any' }, { backgroundWork: true });
+const receiver = useReceiver();
 let token: string;
 let clientId: string;
 
 beforeAll(async () => {
-  receiver = await startReceiver();
-  service = await startTestApp({ WEBHOOK_TARGETS: 'any' }, { backgroundWork: true });
   ({ token } = await issueServiceToken(service, ['events:publish']));
   ({ clientId } = service.development);
   for (const path of ['/first', '/second']) {
@@ -48,10 +46,6 @@ beforeAll(async () => {
     });
     expect(status).toBe(200);
   }
-});
-afterAll(async () => {
-  await service.close();
-  await receiver.close();
 });
 
 const publish = (event: unknown): Promise<TestResponse> => service.request('/events', { body: event, token });
@@ -611,7 +605,7 @@ describe('POST /events/batch', () => {
     const metadata = Object.fromEntries(
       Array.from({ length: 7 }, (_, index) => [`key-${index}`, 'x'.repeat(480)]),
     );
-    const statements = watchStatements();
+    const statements = watchStatements(service);
     // The background work runs at the same time.
     const OF_PUBLISHING = /^\s*(?:WITH request|SELECT id, client_id AS|SELECT id, name FROM merchant WHERE)/;
     const count = async (events: number): Promise<number> => {
@@ -694,15 +688,4 @@ describe('POST /events', () => {
 function cardUpdatedWithout(field?: string): Event {
   const { client_id: _, ...event } = cardUpdated(UNKNOWN_ID);
   return { ...event, ...(field && { [field]: undefined }) };
-}
-
-/** Returns a list to which the texts of all statements are added from now on. */
-function watchStatements(): string[] {
-  const statements: string[] = [];
-  const dataSource = service.app.get(DataSource);
-  const { logger } = dataSource;
-  dataSource.logger = Object.assign(Object.create(logger) as typeof logger, {
-    logQuery: (statement: string) => void statements.push(statement),
-  });
-  return statements;
 }

@@ -4,14 +4,9 @@ import { DataSource } from 'typeorm';
 import { ExpiryJob, JobLock } from '../../src/infrastructure/database/index.js';
 import { DAY, MINUTE } from '../../src/infrastructure/time/index.js';
 import { logLines } from '../support/log-lines.js';
-import { startTestApp, type TestApp } from '../support/test-app.js';
+import { startTestApp, useTestApp } from '../support/test-app.js';
 
-let service: TestApp;
-
-beforeAll(async () => {
-  service = await startTestApp();
-});
-afterAll(() => service.close());
+const service = useTestApp();
 
 const run = () => service.app.get(ExpiryJob).run();
 const countsLeft = () => service.database.query('SELECT key FROM attempt_count ORDER BY key');

@@ -21,7 +21,7 @@ import {
   type TestedOperation,
 } from '../support/operations.js';
 import { rememberSecret } from '../support/run-directory.js';
-import { error, startTestApp, type TestResponse, type Login, type TestApp } from '../support/test-app.js';
+import { error, useTestApp, type TestResponse, type Login } from '../support/test-app.js';
 
 const SERVICE_UNAVAILABLE = error(
   'API_ERROR',
@@ -34,7 +34,7 @@ const INTERNAL_ERROR = error(
   'An unexpected error occurred. Quote the X-Request-Id header when reporting it.',
 );
 
-let service: TestApp;
+const service = useTestApp({ APPLICATIONS_PER_HOUR: '1000000' });
 /** Credentials that were used just now, so the process has cached them. */
 let known: IssuedCredentials;
 /** Credentials of another organization, which has not sent a request yet. */
@@ -42,7 +42,6 @@ let unknown: IssuedCredentials;
 let owner: Login;
 
 beforeAll(async () => {
-  service = await startTestApp({ APPLICATIONS_PER_HOUR: '1000000' });
   known = service.development;
   ({ production: unknown } = await service.anotherOrganization());
   owner = await service.login('owner');
@@ -52,7 +51,6 @@ beforeAll(async () => {
   rememberSecret(String(email), String(full_name), String(phone_number));
   rememberSecret(String(CREATE_MCP_TOKEN.body['phone_number']));
 });
-afterAll(() => service.close());
 
 const send = (operation: TestedOperation, as = credentialsFor(operation)): Promise<TestResponse> => {
   const { path, method = 'POST', body, credentials } = operation;

@@ -1,5 +1,5 @@
 import { addSamlConfiguration, allowDomain, submitForm } from '../support/dashboard-forms.js';
-import { startTestApp, type TestApp } from '../support/test-app.js';
+import { useTestApp } from '../support/test-app.js';
 import { visitorWithRole, type PageResponse, type Visitor } from '../support/visitor.js';
 
 interface FoundForm {
@@ -31,12 +31,11 @@ const FORMS = [
   '/dashboard/users/:id/change',
 ];
 
-let service: TestApp;
+const service = useTestApp();
 let owner: Visitor;
 let forms: readonly FoundForm[];
 
 beforeAll(async () => {
-  service = await startTestApp({ DASHBOARD_REQUESTS_PER_MINUTE: '1000000' });
   const visitor = await visitorWithRole(service);
   owner = visitor;
   const { login } = visitor;
@@ -48,7 +47,6 @@ beforeAll(async () => {
   await addSamlConfiguration(service, login);
   forms = await formsOf(visitor);
 });
-afterAll(() => service.close());
 
 /** Finds the forms of all pages that links lead to. Pages that differ only in an ID count as one. */
 async function formsOf(visitor: Visitor): Promise<FoundForm[]> {

@@ -3,15 +3,13 @@ import { DAY } from '../../src/infrastructure/time/index.js';
 import { eventually } from '../support/eventually.js';
 import { logLines } from '../support/log-lines.js';
 import { CREATE_MCP_TOKEN, SEARCH_DETECTED_ACCOUNTS } from '../support/operations.js';
-import { error, startTestApp, type TestApp } from '../support/test-app.js';
+import { error, useTestApp } from '../support/test-app.js';
 
 /** The error of PostgreSQL on a full disk. `npm run bench:faults` fills a real one. */
 const REFUSAL = `RAISE EXCEPTION 'could not extend file "base/1/2": No space left on device' USING ERRCODE = 'disk_full'`;
 
-let service: TestApp;
-
+const service = useTestApp();
 beforeAll(async () => {
-  service = await startTestApp();
   await service.database.query(
     `CREATE FUNCTION no_room() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN ${REFUSAL}; END $$`,
   );
@@ -19,7 +17,6 @@ beforeAll(async () => {
     `CREATE FUNCTION no_room_for_tables() RETURNS event_trigger LANGUAGE plpgsql AS $$ BEGIN ${REFUSAL}; END $$`,
   );
 });
-afterAll(() => service.close());
 
 /** Makes all inserts into the table fail while the work runs. */
 async function whileFull(table: string, work: () => Promise<void>): Promise<void> {

@@ -20,7 +20,7 @@ import {
   type TestedOperation,
 } from '../support/operations.js';
 import { toVersion30 } from '../../src/infrastructure/openapi/index.js';
-import { basic, error, startTestApp, type TestResponse, type TestApp } from '../support/test-app.js';
+import { basic, error, startTestApp, useTestApp, type TestResponse } from '../support/test-app.js';
 
 const NOT_FOUND = error('INVALID_REQUEST', 'NOT_FOUND', 'No operation has this path.');
 const notAllowed = (allow: string) =>
@@ -35,18 +35,15 @@ const REQUEST_ID = /^[A-Za-z0-9_-]{1,64}$/;
 /** OPTIONS is a preflight request there (cross-origin-requests.spec.ts). */
 const CROSS_ORIGIN_PATHS = ['/session/open', '/apply', '/openapi.json', '/openapi-3.0.json', '/openapi.yaml'];
 
-let service: TestApp;
-
+const service = useTestApp({
+  MCP_TOKEN_REQUESTS_PER_MINUTE: '1000000',
+  APPLICATIONS_PER_HOUR: '1000000',
+});
 beforeAll(async () => {
-  service = await startTestApp({
-    MCP_TOKEN_REQUESTS_PER_MINUTE: '1000000',
-    APPLICATIONS_PER_HOUR: '1000000',
-  });
   await service.app
     .get(ApiClientsService)
     .enableOperation(service.development.clientId, IDENTIFY_OPERATION_NAME);
 });
-afterAll(() => service.close());
 
 /** A response as read from the socket. */
 interface RawResponse {

@@ -10,10 +10,9 @@ import {
   countOf,
   error,
   invalidField,
-  startTestApp,
+  useTestApp,
   type Login,
   type RequestOptions,
-  type TestApp,
   type TestResponse,
 } from '../support/test-app.js';
 
@@ -27,17 +26,12 @@ const MALFORMED = invalidField(
   'The Idempotency-Key header must be one key of 1 to 255 visible ASCII characters.',
 );
 
-let service: TestApp;
+const service = useTestApp({
+  MCP_TOKEN_REQUESTS_PER_MINUTE: '1000000',
+});
 let owner: Login;
 let urls = 0;
 
-beforeAll(async () => {
-  service = await startTestApp({
-    MCP_TOKEN_REQUESTS_PER_MINUTE: '1000000',
-    DASHBOARD_REQUESTS_PER_MINUTE: '1000000',
-  });
-});
-afterAll(() => service.close());
 beforeEach(async () => {
   owner = await service.login('owner');
   // An environment can have at most 10 endpoints.

@@ -3,7 +3,7 @@ import { ExpiryJob } from '../../src/infrastructure/database/index.js';
 import { moveClock } from '../support/clock.js';
 import { SUBMIT_JOB_APPLICATION } from '../support/operations.js';
 import { rememberSecret } from '../support/run-directory.js';
-import { error, invalidField, startTestApp, type TestApp } from '../support/test-app.js';
+import { error, invalidField, startTestApp, useTestApp, type TestApp } from '../support/test-app.js';
 
 const { path: PATH, body: COMPLETE } = SUBMIT_JOB_APPLICATION;
 const SELECTED_ROLE =
@@ -24,12 +24,7 @@ async function countApplications(service: TestApp): Promise<number> {
 }
 
 describe('POST /apply', () => {
-  let service: TestApp;
-
-  beforeAll(async () => {
-    service = await startTestApp({ APPLICATIONS_PER_HOUR: '1000000' });
-  });
-  afterAll(() => service.close());
+  const service = useTestApp({ APPLICATIONS_PER_HOUR: '1000000' });
 
   const submit = (body: unknown, headers?: Record<string, string>) => submitTo(service, body, headers);
   const submitWith = (change: Record<string, unknown>) => submit({ ...COMPLETE, ...change });
@@ -518,12 +513,7 @@ describe('Rate limit of job applications', () => {
 });
 
 describe('Rate limit of job applications behind a proxy', () => {
-  let service: TestApp;
-
-  beforeAll(async () => {
-    service = await startTestApp({ TRUSTED_PROXY_HOPS: '2', APPLICATIONS_PER_HOUR: '2' });
-  });
-  afterAll(() => service.close());
+  const service = useTestApp({ TRUSTED_PROXY_HOPS: '2', APPLICATIONS_PER_HOUR: '2' });
 
   async function statusFrom(addresses: string): Promise<number> {
     return (await submitTo(service, {}, forwardedFor(addresses))).status;

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import { HOUR, MINUTE } from '../../src/infrastructure/time/index.js';
+import { LoginService, PAUSES } from '../../src/modules/dashboard-login/login/login.service.js';
 import { PasswordsService } from '../../src/modules/dashboard-login/passwords/passwords.service.js';
 import { moveClock } from '../support/clock.js';
 import {
@@ -12,19 +13,22 @@ import {
   type TestUser,
 } from '../support/dashboard-users.js';
 import { mailsTo, mailTo } from '../support/mails.js';
-import { countOf, startTestApp, type TestApp } from '../support/test-app.js';
+import { countOf, startTestApp, useTestApp } from '../support/test-app.js';
 import { BEHIND_PROXY, Visitor, type PageResponse } from '../support/visitor.js';
 
 /** Milliseconds before the response to a failure. Timers may fire 1 ms early. */
 const FAILURE_DELAY = 399;
 const WRONG = 'wrong password';
 
-let service: TestApp;
+const service = useTestApp(BEHIND_PROXY);
 
-beforeAll(async () => {
-  service = await startTestApp(BEHIND_PROXY);
-});
-afterAll(() => service.close());
+/** Makes failed logins take as long as in production until the end of the block. */
+function usualPauses(): Disposable {
+  const { pauses } = service.app.get(LoginService);
+  const short = { ...pauses };
+  Object.assign(pauses, PAUSES);
+  return { [Symbol.dispose]: () => void Object.assign(pauses, short) };
+}
 
 const loggedIn = async (user: TestUser): Promise<Visitor> => {
   const visitor = new Visitor(service);
@@ -226,6 +230,7 @@ describe('A failed login', () => {
   const unknown = () => Promise.resolve({ email: someAddress() });
 
   it('gets the same response for active, disabled, invited and unknown accounts', async () => {
+    using _pauses = usualPauses();
     const visitor = new Visitor(service);
     await visitor.get('/login');
     const check = service.app.get(PasswordsService);
@@ -361,6 +366,7 @@ describe('Password attempts', () => {
     expect(countOf(failed, 403)).toBe(10);
 
     // A new browser at a new address is slowed down.
+    const pauses = usualPauses();
     const startedAt = performance.now();
     const delayed = loggedIn(user).then(() => 'delayed');
     expect(await Promise.race([known.copy().logIn(user.email, user.password), delayed])).toMatchObject({
@@ -368,6 +374,7 @@ describe('Password attempts', () => {
     });
     await delayed;
     expect(performance.now() - startedAt).toBeGreaterThan(2_999);
+    pauses[Symbol.dispose]();
 
     // 100 failures per hour is the limit for browsers that the user has not logged in with.
     const more = await attempts(

@@ -8,17 +8,12 @@ import { McpTokensService } from '../../src/modules/mcp-tokens/index.js';
 import { mcpToken } from '../support/agents.js';
 import { stopClock } from '../support/clock.js';
 import { rememberSecret } from '../support/run-directory.js';
-import { error, invalidField, startTestApp, type TestApp } from '../support/test-app.js';
+import { error, invalidField, useTestApp } from '../support/test-app.js';
 
 const PATH = '/mcp/tokens/create';
 
 describe('POST /mcp/tokens/create', () => {
-  let service: TestApp;
-
-  beforeAll(async () => {
-    service = await startTestApp();
-  });
-  afterAll(() => service.close());
+  const service = useTestApp();
 
   const create = (body: unknown, as = service.development) =>
     service.request<{ token: string; expires_at: string }>(PATH, { body, as });
@@ -229,16 +224,14 @@ describe('MCP tokens', () => {
   const startOfDay = (time: Date): Date => new Date(Math.floor(time.getTime() / DAY) * DAY);
   const partitionOf = (time: Date): string =>
     `mcp_token_${time.toISOString().slice(0, 10).replaceAll('-', '')}`;
-  let service: TestApp;
+  const service = useTestApp();
   let tokens: McpTokensService;
   let clientId: string;
 
   beforeAll(async () => {
-    service = await startTestApp();
     tokens = service.app.get(McpTokensService);
     ({ clientId } = service.development);
   });
-  afterAll(() => service.close());
 
   const hashOf = (token: string): Buffer => createHash('sha256').update(token).digest();
   const tableOf = async (token: string): Promise<string | undefined> => {

@@ -1,5 +1,5 @@
-import { startTestApp, type TestApp } from '../support/test-app.js';
-import { visitorWithRole, type Visitor } from '../support/visitor.js';
+import { useTestApp } from '../support/test-app.js';
+import { visitorWithRole, type Visitor, linkTo, rowsOf } from '../support/visitor.js';
 
 const PATH = '/dashboard/development/merchant-accounts';
 /** An ID that must be encoded in an address and in a page. */
@@ -7,14 +7,12 @@ const USER = 'user "1" & +Ä';
 const pathOf = (user: string, path = PATH): string =>
   `${path}?${new URLSearchParams({ external_user_id: user })}`;
 
-let service: TestApp;
+const service = useTestApp();
 let viewer: Visitor;
 
 beforeAll(async () => {
-  service = await startTestApp();
   viewer = await visitorWithRole(service, 'viewer');
 });
-afterAll(() => service.close());
 
 async function change(action: 'link' | 'disconnect', user: string, merchant_id: number): Promise<void> {
   const { status } = await service.request(`/development/accounts/${action}`, {
@@ -23,20 +21,6 @@ async function change(action: 'link' | 'disconnect', user: string, merchant_id: 
   });
   expect(status).toBe(200);
 }
-
-/** Returns the path of the first link with this text. */
-function linkTo(text: string, html: string): string {
-  const [, path = ''] =
-    new RegExp(`<a [^>]*href="([^"]+)"[^>]*>(?:<svg((?!</svg>).)*</svg>)?${text}</a>`).exec(html) ?? [];
-  return path.replaceAll('&amp;', '&');
-}
-
-/** Returns the texts of the cells of each row. */
-const rowsOf = (html: string): string[][] =>
-  [...html.matchAll(/<tr role="row">(.*?)<\/tr>/gs)]
-    .map(([, row = '']) => [...row.matchAll(/<td [^>]*>(.*?)<\/td>/gs)])
-    .filter((cells) => cells.length > 0)
-    .map((cells) => cells.map(([, cell = '']) => cell.replaceAll(/<[^>]+>/g, '')));
 
 describe('The page about merchant accounts', () => {
   it('asks for a user first', async () => {

@@ -4,11 +4,12 @@ import { UNLINK_ACCOUNT } from '../support/operations.js';
 import {
   error,
   invalidField,
-  startTestApp,
+  useTestApp,
   type Login,
   type RequestOptions,
   type TestApp,
   type TestResponse,
+  INVALID_CURSOR,
 } from '../support/test-app.js';
 import { expectUsualErrors } from '../support/usual-errors.js';
 
@@ -25,11 +26,6 @@ const DISCONNECTED = error(
   'MERCHANT_ACCOUNT_DISCONNECTED',
   'The account at this merchant is disconnected.',
 );
-const INVALID_CURSOR = error(
-  'INVALID_REQUEST',
-  'INVALID_CURSOR_FORMAT',
-  'The cursor is not valid. Send the next_cursor of the previous response with the same parameters.',
-);
 
 interface Account {
   readonly merchant: { readonly id: number; readonly name: string };
@@ -42,14 +38,12 @@ interface AccountPage {
   readonly next_cursor: string | null;
 }
 
-let service: TestApp;
+const service = useTestApp();
 let owner: Login;
 
 beforeAll(async () => {
-  service = await startTestApp();
   owner = await service.login('owner');
 });
-afterAll(() => service.close());
 
 const change = (
   action: 'link' | 'disconnect',

@@ -2,7 +2,7 @@ import { MerchantStatusesService } from '../../src/modules/merchant-statuses/ind
 import { WebhookPublisher } from '../../src/modules/webhooks/index.js';
 import { submitForm } from '../support/dashboard-forms.js';
 import { issueServiceToken } from '../support/service-tokens.js';
-import { error, invalidField, startTestApp, type TestApp } from '../support/test-app.js';
+import { error, invalidField, useTestApp } from '../support/test-app.js';
 import { expectUsualErrors } from '../support/usual-errors.js';
 
 const STATUS = '/merchants/16/status';
@@ -15,19 +15,17 @@ interface Status {
   readonly finished_at: string | null;
 }
 
-let service: TestApp;
+const service = useTestApp();
 let statuses: MerchantStatusesService;
 let token: string;
 
 beforeAll(async () => {
-  service = await startTestApp();
   statuses = service.app.get(MerchantStatusesService);
   ({ token } = await issueServiceToken(service, ['events:publish']));
   // With that of the service, four organizations with two clients each.
   for (let count = 0; count < 3; count += 1) await service.anotherOrganization();
 });
 beforeEach(() => service.database.query('TRUNCATE merchant_status, webhook_event'));
-afterAll(() => service.close());
 
 const put = (body: unknown, path = STATUS) => service.request<Status>(path, { method: 'PUT', body, token });
 const list = async (): Promise<Status[]> => (await service.request<Status[]>(STATUS, { token })).body;

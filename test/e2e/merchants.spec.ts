@@ -1,7 +1,7 @@
 import type { IssuedCredentials } from '../../src/modules/api-clients/index.js';
 import { auditedBy } from '../support/audited.js';
 import { loggedIn, renewLogins, submitForm } from '../support/dashboard-forms.js';
-import { error, invalidField, startTestApp, type Login, type TestApp } from '../support/test-app.js';
+import { error, invalidField, useTestApp, type Login } from '../support/test-app.js';
 
 const SEARCH = '/detected-accounts/search';
 
@@ -11,17 +11,15 @@ interface Merchant {
   readonly hidden: boolean;
 }
 
-let service: TestApp;
+const service = useTestApp();
 let owner: Login;
 let netflix: Merchant;
 
 beforeAll(async () => {
-  service = await startTestApp({ DATABASE_CONNECT_TIMEOUT_MS: '10000' });
   owner = await service.login('owner');
   netflix = (await list()).find(({ name }) => name === 'Netflix') as Merchant;
 });
 beforeEach(() => renewLogins(service));
-afterAll(() => service.close());
 
 const list = async (as = service.production): Promise<Merchant[]> =>
   (await service.request<Merchant[]>('/merchants', { as })).body;

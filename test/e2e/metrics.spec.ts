@@ -8,8 +8,8 @@ import { eventually } from '../support/eventually.js';
 import { refusedPort } from '../support/hostile-receivers.js';
 import { whileLogIsLocked } from '../support/locked-log.js';
 import { serveMetrics, type Scraper } from '../support/metrics.js';
-import { startTestApp, type TestApp } from '../support/test-app.js';
-import { startReceiver, type WebhookReceiver } from '../support/webhook-receiver.js';
+import { startTestApp, useTestApp } from '../support/test-app.js';
+import { useReceiver } from '../support/webhook-receiver.js';
 
 const EVENT: AnyEvent = {
   event: 'CARD_UPDATED',
@@ -20,27 +20,20 @@ const EVENT: AnyEvent = {
   data: { card_id: 'card-81' },
 };
 
-let service: TestApp;
+const service = useTestApp(
+  {
+    METRICS_PORT: '0',
+    MCP_TOKEN_REQUESTS_PER_MINUTE: '3',
+    WEBHOOK_TARGETS: 'any',
+    WEBHOOK_RETRY_SECONDS: '0,3600',
+    REQUEST_LOG_BUFFER: '12345',
+  },
+  { backgroundWork: true },
+);
 let metrics: Scraper;
-let receiver: WebhookReceiver;
-
+const receiver = useReceiver();
 beforeAll(async () => {
-  receiver = await startReceiver();
-  service = await startTestApp(
-    {
-      METRICS_PORT: '0',
-      MCP_TOKEN_REQUESTS_PER_MINUTE: '3',
-      WEBHOOK_TARGETS: 'any',
-      WEBHOOK_RETRY_SECONDS: '0,3600',
-      REQUEST_LOG_BUFFER: '12345',
-    },
-    { backgroundWork: true },
-  );
   metrics = await serveMetrics(service);
-});
-afterAll(async () => {
-  await service.close();
-  await receiver.close();
 });
 
 /** Returns by how much the value of a series grows during the work. */

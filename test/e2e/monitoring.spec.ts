@@ -4,7 +4,7 @@ import { parse } from 'yaml';
 import { metricCatalog } from '../../src/infrastructure/metrics/index.js';
 import { serveMetrics, type Sample, type Scraper } from '../support/metrics.js';
 import { readExpression } from '../support/promql.js';
-import { startTestApp, type TestApp } from '../support/test-app.js';
+import { useTestApp } from '../support/test-app.js';
 
 /** Labels that Prometheus adds. */
 const LABELS_OF_PROMETHEUS = ['instance', 'job'];
@@ -49,21 +49,19 @@ const EXPRESSIONS: [place: string, text: string][] = [
   ...targets.map(({ place, text }): [string, string] => [place, text]),
 ];
 
-let service: TestApp;
+const service = useTestApp({ METRICS_PORT: '0' }, { backgroundWork: true });
 let metrics: Scraper;
 let samples: Sample[];
 /** Metric names of the `# TYPE` lines. */
 let types: Map<string, string>;
 
 beforeAll(async () => {
-  service = await startTestApp({ METRICS_PORT: '0' }, { backgroundWork: true });
   metrics = await serveMetrics(service);
   await service.request('/healthz');
   samples = await metrics.samples();
   const lines = (await metrics.text()).matchAll(/^# TYPE (\w+) (\w+)$/gm);
   types = new Map([...lines].map(([, name = '', type = '']) => [name, type]));
 });
-afterAll(() => service.close());
 
 /** Returns the labels of a series, or undefined if the service has no such metric. */
 function labelsOf(metric: string): string[] | undefined {

@@ -5,15 +5,10 @@ import { accessToken, decide, poll, startFlow } from '../support/device-flow.js'
 import { PNG } from '../support/operations.js';
 import { rememberSecret } from '../support/run-directory.js';
 import { samlMetadata } from '../support/saml.js';
-import { startTestApp, type TestApp } from '../support/test-app.js';
+import { useTestApp } from '../support/test-app.js';
 import { Visitor, visitorWithRole } from '../support/visitor.js';
 
-let service: TestApp;
-
-beforeAll(async () => {
-  service = await startTestApp({ DASHBOARD_REQUESTS_PER_MINUTE: '1000000' });
-});
-afterAll(() => service.close());
+const service = useTestApp();
 
 const visitorAs = (role?: DashboardRole, organizationId?: string) =>
   visitorWithRole(service, role, organizationId);

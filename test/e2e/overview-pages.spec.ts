@@ -1,7 +1,7 @@
 import { RequestLogRollupsService } from '../../src/modules/request-logs/index.js';
 import { CREATE_MCP_TOKEN } from '../support/operations.js';
 import { MINUTE } from '../../src/infrastructure/time/index.js';
-import { startTestApp, type TestApp } from '../support/test-app.js';
+import { useTestApp } from '../support/test-app.js';
 import { visitorWithRole } from '../support/visitor.js';
 import { eventually } from '../support/eventually.js';
 import { whileLogIsLocked } from '../support/locked-log.js';
@@ -12,12 +12,7 @@ const PATH = '/dashboard/development';
 const DAY_IN_MINUTES = 24 * 60;
 const ENDPOINT = 'https://hooks.example.com/merchants';
 
-let service: TestApp;
-
-beforeAll(async () => {
-  service = await startTestApp();
-});
-afterAll(() => service.close());
+const service = useTestApp();
 
 /** Returns the names and numbers at the top of the sections. */
 function tilesOf(html: string): string[] {

@@ -6,23 +6,21 @@ import { moveClock } from '../support/clock.js';
 import { saveAgentSettings, submitForm } from '../support/dashboard-forms.js';
 import { finishErasures } from '../support/erasures.js';
 import { rememberSecret } from '../support/run-directory.js';
-import { startTestApp, type Login, type TestApp } from '../support/test-app.js';
+import { useTestApp, type Login } from '../support/test-app.js';
 import { expectUsualErrors } from '../support/usual-errors.js';
 import { BEHIND_PROXY, Visitor, type PageResponse } from '../support/visitor.js';
 
 const PARTNER = 'https://shop.example.com/connect?tenant=1';
 
-let service: TestApp;
+const service = useTestApp(BEHIND_PROXY);
 let owner: Login;
 let agent: LoginAgent;
 
 beforeAll(async () => {
-  service = await startTestApp(BEHIND_PROXY);
   owner = await service.login('owner');
   agent = await LoginAgent.register(service);
   await useLogin(PARTNER);
 });
-afterAll(() => service.close());
 
 async function useLogin(url: string | undefined): Promise<void> {
   const fields = { allowed_agents: 'any', login_url: url ?? '' };

@@ -15,7 +15,7 @@ import { addUser, auditOf, disable, sessionsOf, type TestUser } from '../support
 import { decide, poll, startFlow } from '../support/device-flow.js';
 import { mailTo } from '../support/mails.js';
 import { rememberSecret } from '../support/run-directory.js';
-import { startTestApp, type TestApp } from '../support/test-app.js';
+import { useTestApp } from '../support/test-app.js';
 import { BEHIND_PROXY, Visitor, type PageResponse, sessionIn } from '../support/visitor.js';
 
 const ORIGIN = 'https://dashboard.example.com';
@@ -34,12 +34,7 @@ const CERTIFICATE_WITH_LIST = Buffer.from(
 );
 const LIST = 'http://127.0.0.1:00000/';
 
-let service: TestApp;
-
-beforeAll(async () => {
-  service = await startTestApp({ ...BEHIND_PROXY, DASHBOARD_URL: `${ORIGIN}/` });
-});
-afterAll(() => service.close());
+const service = useTestApp({ ...BEHIND_PROXY, DASHBOARD_URL: `${ORIGIN}/` });
 
 const logInWithPassword = async (user: TestUser): Promise<Visitor> => {
   const visitor = new Visitor(service);
@@ -512,7 +507,6 @@ describe('POST /login/passkey', () => {
       const credential = authenticator.get({ challenge: 'AAAA', rpId: 'dashboard.example.com' });
       return (await send(visitor, credential)).status;
     };
-    // A refusal takes 400 ms.
     expect(await Promise.all(Array.from({ length: 50 }, attempt))).toEqual(Array<number>(50).fill(403));
     expect(await attempt()).toBe(429);
   });

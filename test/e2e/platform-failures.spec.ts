@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { startTestApp, type TestApp, type TestResponse } from '../support/test-app.js';
+import { useTestApp, type TestResponse } from '../support/test-app.js';
 
 const USER = 'external_user_id=user-1';
 const OPERATIONS: Readonly<Record<string, { readonly path: string; readonly method?: string }>> = {
@@ -12,17 +12,12 @@ const OPERATIONS: Readonly<Record<string, { readonly path: string; readonly meth
 };
 const TABLES = { listMerchants: 'merchant_visibility', cancelSignInLink: 'sign_in_link' };
 
-let service: TestApp;
+const service = useTestApp({ PLATFORM_REQUESTS_PER_MINUTE: '20' });
 const send = (operation: string, isKnown = true): Promise<TestResponse> => {
   const { path, method = 'GET' } = OPERATIONS[operation] ?? { path: '/' };
   return service.request(path, { method, ...(isKnown && { as: service.development }) });
 };
 const codeOf = ({ status, body }: TestResponse): unknown[] => [status, body['error_code']];
-
-beforeAll(async () => {
-  service = await startTestApp({ PLATFORM_REQUESTS_PER_MINUTE: '20' });
-});
-afterAll(() => service.close());
 
 describe('Operations of the platform API that dashboard pages offer, too', () => {
   it('need the credentials of a client, and know only its environment', async () => {

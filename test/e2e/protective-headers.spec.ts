@@ -1,4 +1,4 @@
-import { startTestApp, type TestApp } from '../support/test-app.js';
+import { useTestApp } from '../support/test-app.js';
 
 const PROTECTIVE = {
   'cache-control': 'no-store',
@@ -18,11 +18,7 @@ const PAGE = {
 /** Responses that may be cached because they are the same for all clients. */
 const KEPT = 'public, max-age=300';
 
-let service: TestApp;
-beforeAll(async () => {
-  service = await startTestApp({ TRUSTED_PROXY_HOPS: '1' });
-});
-afterAll(() => service.close());
+const service = useTestApp({ TRUSTED_PROXY_HOPS: '1' });
 
 /** Reads the whole response: an unread body would keep the connection, and the worker of Jest, open. */
 async function get(path: string): Promise<Response> {

@@ -3,7 +3,7 @@ import { CLAIM_DELIVERIES } from '../../src/modules/webhooks/queue/sql/claim-del
 import { INDEXES_ONLY } from '../../src/modules/webhooks/queue/sql/lane.js';
 import { LOCK_DUE_LANES } from '../../src/modules/webhooks/queue/sql/lock-due-lanes.js';
 import { SETTLE_ATTEMPTS } from '../../src/modules/webhooks/queue/sql/settle-attempts.js';
-import { startTestApp, type TestApp } from '../support/test-app.js';
+import { useTestApp } from '../support/test-app.js';
 
 /*
  * PostgreSQL plans a prepared statement once, often while the queue is empty, and keeps that plan while a long queue builds up.
@@ -30,13 +30,7 @@ function fullScans(node: PlanNode): string[] {
   ];
 }
 
-let service: TestApp;
-
-beforeAll(async () => {
-  service = await startTestApp();
-});
-
-afterAll(() => service.close());
+const service = useTestApp();
 
 describe.each([
   ['LOCK_DUE_LANES', LOCK_DUE_LANES],

@@ -12,7 +12,7 @@ import {
   UNKNOWN_ID,
 } from '../support/operations.js';
 import { issueServiceToken } from '../support/service-tokens.js';
-import { countOf, error, startTestApp, type TestResponse, type TestApp } from '../support/test-app.js';
+import { countOf, error, useTestApp, type TestResponse, type TestApp } from '../support/test-app.js';
 import { BEHIND_PROXY } from '../support/visitor.js';
 
 const { path: PATH, body: BODY } = CREATE_MCP_TOKEN;
@@ -32,12 +32,7 @@ function remainingIn({ status, headers }: TestResponse, name: string, limit: num
 }
 
 describe('Rate limit of POST /mcp/tokens/create', () => {
-  let service: TestApp;
-
-  beforeAll(async () => {
-    service = await startTestApp();
-  });
-  afterAll(() => service.close());
+  const service = useTestApp();
 
   /** Sends concurrent requests with these bodies in turn. */
   const sendConcurrently = (count: number, bodies: readonly unknown[] = [BODY], as = service.development) =>
@@ -123,12 +118,7 @@ describe('Rate limit of POST /mcp/tokens/create', () => {
 // The following blocks start an application each, because in one process only the application that started last can
 // use its database in every way.
 describe('Rate limit of the platform API', () => {
-  let service: TestApp;
-
-  beforeAll(async () => {
-    service = await startTestApp({ PLATFORM_REQUESTS_PER_MINUTE: '3' });
-  });
-  afterAll(() => service.close());
+  const service = useTestApp({ PLATFORM_REQUESTS_PER_MINUTE: '3' });
 
   const LIMITED = [
     ...OPERATIONS,
@@ -158,16 +148,11 @@ describe('Rate limit of the platform API', () => {
 });
 
 describe('Requests with wrong credentials', () => {
-  let service: TestApp;
-
-  beforeAll(async () => {
-    service = await startTestApp({
-      ...BEHIND_PROXY,
-      FAILED_CREDENTIALS_PER_MINUTE: '5',
-      FAILED_CREDENTIALS_PER_MINUTE_AND_ADDRESS: '8',
-    });
+  const service = useTestApp({
+    ...BEHIND_PROXY,
+    FAILED_CREDENTIALS_PER_MINUTE: '5',
+    FAILED_CREDENTIALS_PER_MINUTE_AND_ADDRESS: '8',
   });
-  afterAll(() => service.close());
 
   const search = (as: TestApp['development'], address: string) =>
     service.request(SEARCH_DETECTED_ACCOUNTS.path, {
@@ -294,12 +279,7 @@ function spellingsOf(clientId: string, count: number): string[] {
 }
 
 describe('Rate limit of the dashboard API', () => {
-  let service: TestApp;
-
-  beforeAll(async () => {
-    service = await startTestApp({ DASHBOARD_REQUESTS_PER_MINUTE: '3' });
-  });
-  afterAll(() => service.close());
+  const service = useTestApp({ DASHBOARD_REQUESTS_PER_MINUTE: '3' });
 
   it.each(DASHBOARD_OPERATIONS)('applies to all operations together, and refuses $id', async (operation) => {
     const login = await service.login('owner');

@@ -6,8 +6,8 @@ import { RequestLogRepository } from '../../src/modules/request-logs/index.js';
 import { safeRedirectPath } from '../../src/modules/dashboard-login/login/login-form.js';
 import { WebhookPublisher } from '../../src/modules/webhooks/index.js';
 import { fillRequestLog, loggedAttempt, loggedRequest } from '../support/request-log-entries.js';
-import { startTestApp, type TestApp } from '../support/test-app.js';
-import { Visitor } from '../support/visitor.js';
+import { useTestApp } from '../support/test-app.js';
+import { Visitor, linkTo, visitorWithRole } from '../support/visitor.js';
 
 const PATH = '/dashboard/production/request-logs';
 const MAX_PAGE_SIZE = 60_000;
@@ -17,24 +17,15 @@ const EVENT: AnyEvent = {
   data: { status: 'UNDER_MAINTENANCE' },
 } as unknown as AnyEvent;
 
-let service: TestApp;
+const service = useTestApp();
 let visitor: Visitor;
 let production: AttributedClient;
 
 beforeAll(async () => {
-  service = await startTestApp();
-  visitor = await loggedIn('member');
+  visitor = await visitorWithRole(service, 'member');
   production = { clientId: service.production.clientId, environment: 'production' };
 });
-afterAll(() => service.close());
 beforeEach(() => service.database.query('DELETE FROM request_log'));
-
-async function loggedIn(role: 'member' | 'viewer'): Promise<Visitor> {
-  const { cookie } = await service.login(role);
-  const opened = new Visitor(service);
-  opened.cookies.set('session', cookie.replace('session=', ''));
-  return opened;
-}
 
 const ago = (milliseconds: number): Date => new Date(Date.now() - milliseconds);
 
@@ -54,13 +45,6 @@ const addRequests = (count: number, change = {}): Promise<void> =>
 
 /** Returns the users of the entries, in the order of the page. */
 const usersOf = (html: string): string[] => [...html.matchAll(/>(user-\d+)</g)].map(([, user = '']) => user);
-
-/** Returns the path of the first link with this text. */
-function linkTo(text: string, html: string): string {
-  const [, path = ''] =
-    new RegExp(`<a [^>]*href="([^"]+)"[^>]*>(?:<svg((?!</svg>).)*</svg>)?${text}</a>`).exec(html) ?? [];
-  return path.replaceAll('&amp;', '&');
-}
 
 /** Opens the newest entry, and returns what a browser shows of the page. */
 async function openNewest(): Promise<string> {
@@ -300,7 +284,7 @@ describe('The page of a request log entry', () => {
     const sent = await visitor.submit(event, { endpoint_id: endpointId });
     expect([sent.status, sent.location]).toEqual([303, `${event}?done=queued&live=on`]);
     expect((await visitor.get(linkTo('All attempts', text))).text).toContain('MERCHANT_STATUS_UPDATE');
-    const viewer = await loggedIn('viewer');
+    const viewer = await visitorWithRole(service, 'viewer');
     const seen = await viewer.get(firstEntry((await viewer.get(PATH)).text));
     expect(seen.text).toContain('Waiting for the response: 48 ms');
     expect(seen.text).not.toContain('Send again</button>');

@@ -15,7 +15,7 @@ import {
 import { DailyPartitions } from '../../src/infrastructure/database/index.js';
 import { whileLogIsLocked } from '../support/locked-log.js';
 import { loggedAttempt, loggedRequest } from '../support/request-log-entries.js';
-import { startTestApp, type TestApp } from '../support/test-app.js';
+import { useTestApp } from '../support/test-app.js';
 
 const HOUR = 3_600_000;
 const DAY = 24 * HOUR;
@@ -62,14 +62,12 @@ function readBack({ attempt, ...entry }: NewRequestLogEntry): RequestLogHistoryE
 
 describe('The repository of the request log', () => {
   const now = new Date();
-  let service: TestApp;
+  const service = useTestApp({ REQUEST_LOG_QUERY_TIMEOUT_MS: '300' });
   let repository: RequestLogRepository;
 
   beforeAll(async () => {
-    service = await startTestApp({ REQUEST_LOG_QUERY_TIMEOUT_MS: '300' });
     repository = service.app.get(RequestLogRepository);
   });
-  afterAll(() => service.close());
 
   const at = (milliseconds: number): Date => new Date(now.getTime() + milliseconds);
   const someClient = (): AttributedClient => ({ clientId: randomUUID(), environment: 'production' });

@@ -13,7 +13,7 @@ import {
   SEARCH_DETECTED_ACCOUNTS,
   SUBMIT_JOB_APPLICATION,
 } from '../support/operations.js';
-import { startTestApp, type RequestOptions, type TestApp } from '../support/test-app.js';
+import { startTestApp, useTestApp, type RequestOptions, type TestApp } from '../support/test-app.js';
 
 const CREATE = CREATE_MCP_TOKEN.path;
 const SEARCH = SEARCH_DETECTED_ACCOUNTS.path;
@@ -37,12 +37,8 @@ interface Entry {
   readonly external_user_id: string | null;
 }
 
-let service: TestApp;
+const service = useTestApp({ MCP_TOKEN_REQUESTS_PER_MINUTE: String(REQUESTS_PER_MINUTE) });
 
-beforeAll(async () => {
-  service = await startTestApp({ MCP_TOKEN_REQUESTS_PER_MINUTE: String(REQUESTS_PER_MINUTE) });
-});
-afterAll(() => service.close());
 beforeEach(async () => {
   await service.database.query('DELETE FROM request_log');
 });

@@ -17,29 +17,20 @@ import { issueServiceToken } from '../support/service-tokens.js';
 import {
   error,
   invalidField,
-  startTestApp,
+  useTestApp,
   type TestResponse,
   type RequestOptions,
   type Login,
-  type TestApp,
+  INVALID_CURSOR,
+  MISMATCH,
 } from '../support/test-app.js';
 
 const NOW = new Date('2026-01-31T12:00:00.500Z');
 const SESSION = 'fb5aa994-ed1c-4c3e-b29a-b2a53222e584';
-const INVALID_CURSOR = error(
-  'INVALID_REQUEST',
-  'INVALID_CURSOR_FORMAT',
-  'The cursor is not valid. Send the next_cursor of the previous response with the same parameters.',
-);
 const NOT_FOUND = error(
   'REQUEST_LOG_ERROR',
   'REQUEST_LOG_NOT_FOUND',
   'There is no request log entry with this ID.',
-);
-const MISMATCH = error(
-  'INVALID_REQUEST',
-  'ENVIRONMENT_MISMATCH',
-  'The environment must be that of the access token.',
 );
 const TIMEOUT = error(
   'REQUEST_LOG_ERROR',
@@ -60,7 +51,10 @@ interface Page {
 }
 type Query = Readonly<Record<string, string>>;
 
-let service: TestApp;
+const service = useTestApp({
+  TRUSTED_PROXY_HOPS: '1',
+  REQUEST_LOG_QUERY_TIMEOUT_MS: '300',
+});
 let member: Login;
 let otherOrganization: { production: IssuedCredentials; token: string };
 /** An access token of the member for production. */
@@ -68,11 +62,6 @@ let token: string;
 let developmentToken: string;
 
 beforeAll(async () => {
-  service = await startTestApp({
-    TRUSTED_PROXY_HOPS: '1',
-    DASHBOARD_REQUESTS_PER_MINUTE: '1000000',
-    REQUEST_LOG_QUERY_TIMEOUT_MS: '300',
-  });
   member = await service.login('member');
   token = await accessToken(service, member, service.production, 'request_logs:read');
   developmentToken = await accessToken(service, member, service.development);
@@ -80,7 +69,6 @@ beforeAll(async () => {
   const otherToken = await accessToken(service, await service.login('owner', id), production);
   otherOrganization = { production, token: otherToken };
 });
-afterAll(() => service.close());
 beforeEach(() => service.database.query('DELETE FROM request_log'));
 
 const list = (query: Query = {}, as: RequestOptions = { token }): Promise<TestResponse<Page>> =>

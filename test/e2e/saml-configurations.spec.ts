@@ -2,23 +2,19 @@ import { auditedBy } from '../support/audited.js';
 import { moveClock } from '../support/clock.js';
 import { openPage, submitForm, type FormResponse } from '../support/dashboard-forms.js';
 import { CERTIFICATES, samlMetadata, type MetadataOptions } from '../support/saml.js';
-import { startTestApp, type Login, type TestApp } from '../support/test-app.js';
+import { useTestApp, type Login } from '../support/test-app.js';
 
 const { STRONG, P256, EXPIRED, WEAK } = CERTIFICATES;
 const YEAR = 365 * 86_400_000;
 
-let service: TestApp;
+const service = useTestApp();
 let owner: Login;
 
-beforeAll(async () => {
-  service = await startTestApp({ DATABASE_CONNECT_TIMEOUT_MS: '10000' });
-});
 beforeEach(async () => {
   // Each test has its own organization, which may have 20 configurations.
   const { id } = await service.anotherOrganization();
   owner = await service.login('owner', id);
 });
-afterAll(() => service.close());
 
 const PATH = '/dashboard/single-sign-on';
 const create = (metadata: MetadataOptions | string = {}, name = 'Okta', login = owner) => {

@@ -1,4 +1,3 @@
-import { randomBytes } from 'node:crypto';
 import { MINUTE } from '../../src/infrastructure/time/index.js';
 import { auditOf, sessionsOf, type TestUser } from '../support/dashboard-users.js';
 import { startDnsServer, type DnsServer } from '../support/dns-server.js';
@@ -19,9 +18,10 @@ import {
   providerUrl,
   SSO_PATH,
   type Owner,
+  ssoSettings,
 } from '../support/single-sign-on.js';
 import { countOf, startTestApp, type TestApp } from '../support/test-app.js';
-import { BEHIND_PROXY, Visitor, type PageResponse, sessionIn } from '../support/visitor.js';
+import { Visitor, type PageResponse, sessionIn } from '../support/visitor.js';
 
 const UNKNOWN =
   'The login is unknown, was used already, took more than 10 minutes, or began in another browser.';
@@ -44,15 +44,7 @@ let organization: Organization;
 
 beforeAll(async () => {
   [dns, provider] = await Promise.all([startDnsServer(), SamlTestProvider.create()]);
-  const settings = {
-    ...BEHIND_PROXY,
-    WEBHOOK_TARGETS: 'any',
-    DOMAIN_PROOF_DNS_SERVERS: dns.address,
-    DASHBOARD_URL: 'https://dashboard.example.com',
-    SECRET_PEPPER: randomBytes(32).toString('base64'),
-    KEY_ENCRYPTION_KEY: randomBytes(32).toString('base64'),
-    DATABASE_CONNECT_TIMEOUT_MS: '10000',
-  };
+  const settings = ssoSettings(dns);
   service = await startTestApp(settings);
   other = await startTestApp({ ...settings, DATABASE_URL: service.database.url });
   organization = await setUp(provider);

@@ -3,15 +3,8 @@ import { EVENT_NAMES } from '../../src/infrastructure/event-catalog/index.js';
 import { examplePayload } from '../../src/modules/webhooks/index.js';
 import { eventually } from '../support/eventually.js';
 import { whileInsertsFail } from '../support/failing-inserts.js';
-import {
-  error,
-  invalidField,
-  startTestApp,
-  type TestResponse,
-  type Login,
-  type TestApp,
-} from '../support/test-app.js';
-import { startReceiver, type Arrival, type WebhookReceiver } from '../support/webhook-receiver.js';
+import { error, invalidField, useTestApp, type TestResponse, type Login } from '../support/test-app.js';
+import { useReceiver, type Arrival } from '../support/webhook-receiver.js';
 
 const INVALID_EVENT = `The selected event is invalid. Allowed values: ${EVENT_NAMES.join(', ')}.`;
 
@@ -24,22 +17,15 @@ const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 const DEVELOPMENT_HOOK = '/development';
 const PRODUCTION_HOOK = '/production';
 
-let service: TestApp;
-let receiver: WebhookReceiver;
-
+const service = useTestApp(
+  { WEBHOOK_TARGETS: 'any', WEBHOOK_RETRY_SECONDS: '0,0' },
+  { backgroundWork: true },
+);
+const receiver = useReceiver();
 beforeAll(async () => {
-  receiver = await startReceiver();
-  service = await startTestApp(
-    { WEBHOOK_TARGETS: 'any', WEBHOOK_RETRY_SECONDS: '0,0' },
-    { backgroundWork: true },
-  );
   const owner = await service.login('owner');
   await createEndpoint('development', DEVELOPMENT_HOOK, owner);
   await createEndpoint('production', PRODUCTION_HOOK, owner);
-});
-afterAll(async () => {
-  await service.close();
-  await receiver.close();
 });
 
 async function createEndpoint(environment: string, path: string, login: Login): Promise<void> {

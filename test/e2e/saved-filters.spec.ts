@@ -10,7 +10,7 @@ import {
 import { auditEntries } from '../support/audited.js';
 import { submitForm } from '../support/dashboard-forms.js';
 import { finishErasures, placesOf } from '../support/erasures.js';
-import { startTestApp, type TestApp } from '../support/test-app.js';
+import { useTestApp } from '../support/test-app.js';
 import { visitorWithRole, type PageResponse, type Visitor } from '../support/visitor.js';
 
 const LOGS = '/dashboard/development/request-logs';
@@ -27,12 +27,7 @@ const LISTS = [
   ['/dashboard/users', 'search=ada&role=member&status=active&two_factor=off'],
 ] as const;
 
-let service: TestApp;
-
-beforeAll(async () => {
-  service = await startTestApp({ DASHBOARD_REQUESTS_PER_MINUTE: '1000000' });
-});
-afterAll(() => service.close());
+const service = useTestApp();
 
 interface SavedRow {
   readonly id: string;

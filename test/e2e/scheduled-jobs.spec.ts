@@ -1,16 +1,11 @@
 import { SchedulerRegistry } from '@nestjs/schedule';
 import { DataSource } from 'typeorm';
 import { JobLock } from '../../src/infrastructure/database/index.js';
-import { startTestApp, type TestApp } from '../support/test-app.js';
+import { useTestApp } from '../support/test-app.js';
 
 const POOL_SIZE = 5;
 
-let service: TestApp;
-
-beforeAll(async () => {
-  service = await startTestApp({ DATABASE_POOL_SIZE: String(POOL_SIZE) }, { backgroundWork: true });
-});
-afterAll(() => service.close());
+const service = useTestApp({ DATABASE_POOL_SIZE: String(POOL_SIZE) }, { backgroundWork: true });
 
 describe('Scheduled jobs', () => {
   it('need no connection of the pool for their locks', async () => {

@@ -18,7 +18,7 @@ import {
 } from '../support/operations.js';
 import { rememberSecret } from '../support/run-directory.js';
 import { issueServiceToken } from '../support/service-tokens.js';
-import { startTestApp, type Login, type TestApp } from '../support/test-app.js';
+import { useTestApp, type Login } from '../support/test-app.js';
 
 /*
  * A body that the API document allows is not refused with 400, and one that it does not allow is. The bodies are valid
@@ -74,18 +74,15 @@ function schemaOf($ref = '', event?: unknown): Schema {
   return schema.discriminator ? schemaOf(schema.discriminator.mapping[String(event)]) : schema;
 }
 
-let service: TestApp;
+const service = useTestApp({
+  MCP_TOKEN_REQUESTS_PER_MINUTE: '1000000',
+  APPLICATIONS_PER_HOUR: '1000000',
+});
 let owner: Login;
 let serviceToken: string;
 let endpointId: string;
 
 beforeAll(async () => {
-  service = await startTestApp({
-    MCP_TOKEN_REQUESTS_PER_MINUTE: '1000000',
-    APPLICATIONS_PER_HOUR: '1000000',
-    DASHBOARD_REQUESTS_PER_MINUTE: '1000000',
-    SESSION_OPENS_PER_MINUTE: '1000000',
-  });
   owner = await service.login('owner');
   ({ token: serviceToken } = await issueServiceToken(service));
   await service.app
@@ -95,7 +92,6 @@ beforeAll(async () => {
   const endpoint = await service.request('/webhook-endpoints/create', { body, login: owner });
   endpointId = String(endpoint.body['id']);
 });
-afterAll(() => service.close());
 
 /** Its events are refused one by one, in the response. */
 const BATCH = 'publishEvents';

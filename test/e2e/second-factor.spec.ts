@@ -8,23 +8,19 @@ import { addUser, auditOf, disable, sessionsOf, type TestUser } from '../support
 import { logLinesOf } from '../support/log-lines.js';
 import { mailTo } from '../support/mails.js';
 import { rememberSecret } from '../support/run-directory.js';
-import { startTestApp, type Login, type TestApp } from '../support/test-app.js';
+import { useTestApp, type Login } from '../support/test-app.js';
 import { totpCode } from '../support/totp.js';
 import { BEHIND_PROXY, Visitor, type PageResponse, sessionIn } from '../support/visitor.js';
 
 const STEP = 30_000;
 const SETUP = '/account/second-factor/setup';
 
-let service: TestApp;
+const service = useTestApp(BEHIND_PROXY);
 /** A code is accepted once, so every test moves the clock by a few steps. */
 let ahead = 0;
 let clock: Disposable | undefined;
 
-beforeAll(async () => {
-  service = await startTestApp(BEHIND_PROXY);
-});
 beforeEach(() => advanceClock());
-afterAll(() => service.close());
 
 function advanceClock(): void {
   clock?.[Symbol.dispose]();

@@ -8,7 +8,7 @@ import { eventually } from '../support/eventually.js';
 import { UNKNOWN_ID } from '../support/operations.js';
 import { rememberSecret } from '../support/run-directory.js';
 import { issueServiceToken } from '../support/service-tokens.js';
-import { error, startTestApp, type TestApp } from '../support/test-app.js';
+import { error, useTestApp } from '../support/test-app.js';
 
 /** How long a process caches a token. */
 const CACHED_FOR = 5 * SECOND;
@@ -48,14 +48,7 @@ const OTHERS = operations.filter((operation) =>
   ['basic', 'bearer', 'session'].some((scheme) => requires(scheme)(operation)),
 );
 
-let service: TestApp;
-
-beforeAll(async () => {
-  service = await startTestApp();
-});
-afterAll(async () => {
-  await service.close();
-});
+const service = useTestApp();
 
 /** Publishes an invalid event, so the status is 400 if the token is accepted. */
 const statusWith = async (token: string): Promise<number> =>

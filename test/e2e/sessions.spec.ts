@@ -7,7 +7,7 @@ import { ExpiryJob } from '../../src/infrastructure/database/index.js';
 import { moveClock, stopClock } from '../support/clock.js';
 import { CREATE_SESSION, UNKNOWN_ID, SESSION_OPERATIONS } from '../support/operations.js';
 import { rememberSecret } from '../support/run-directory.js';
-import { countOf, error, invalidField, startTestApp, type TestApp } from '../support/test-app.js';
+import { countOf, error, invalidField, startTestApp, useTestApp } from '../support/test-app.js';
 
 const OPENS_PER_MINUTE = 40;
 const NOT_FOUND = error('SESSION_ERROR', 'SESSION_NOT_FOUND', 'There is no session with this ID.');
@@ -31,19 +31,16 @@ interface Row {
   readonly expires_at: Date;
 }
 
-let service: TestApp;
+const service = useTestApp({
+  TRUSTED_PROXY_HOPS: '1',
+  SESSION_OPENS_PER_MINUTE: String(OPENS_PER_MINUTE),
+});
 let otherOrganization: IssuedCredentials;
 let address = 0;
 
 beforeAll(async () => {
-  service = await startTestApp({
-    TRUSTED_PROXY_HOPS: '1',
-    SESSION_OPENS_PER_MINUTE: String(OPENS_PER_MINUTE),
-    DATABASE_CONNECT_TIMEOUT_MS: '10000',
-  });
   otherOrganization = (await service.anotherOrganization()).development;
 });
-afterAll(() => service.close());
 
 const create = (body: unknown, as = service.development) =>
   service.request<{ session: string }>('/session/create', { body, as });

@@ -4,16 +4,11 @@ import { EndedLinksJob } from '../../src/modules/sign-in-links/ended-links.job.j
 import { SignInLinksService } from '../../src/modules/sign-in-links/index.js';
 import { moveClock } from '../support/clock.js';
 import { GOOD, NETFLIX, newAgent, newLink, type TestAgent } from '../support/sign-in-links.js';
-import { startTestApp, type TestApp } from '../support/test-app.js';
+import { useTestApp } from '../support/test-app.js';
 import { expectUsualErrors } from '../support/usual-errors.js';
 import { BEHIND_PROXY, Visitor } from '../support/visitor.js';
 
-let service: TestApp;
-
-beforeAll(async () => {
-  service = await startTestApp({ ...BEHIND_PROXY, TEXT_MESSAGES_PER_DAY: '100000' });
-});
-afterAll(() => service.close());
+const service = useTestApp({ ...BEHIND_PROXY, TEXT_MESSAGES_PER_DAY: '100000' });
 
 const submit = (path: string, fields: Record<string, string>): Promise<unknown> =>
   new Visitor(service).fill(path, fields);

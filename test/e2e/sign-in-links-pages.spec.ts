@@ -3,40 +3,26 @@ import { auditEntries } from '../support/audited.js';
 import { moveClock } from '../support/clock.js';
 import { MINUTE } from '../../src/infrastructure/time/index.js';
 import { GOOD, newAgent, newLink, NETFLIX, type TestAgent } from '../support/sign-in-links.js';
-import { startTestApp, type TestApp } from '../support/test-app.js';
-import { BEHIND_PROXY, Visitor, visitorWithRole } from '../support/visitor.js';
+import { useTestApp } from '../support/test-app.js';
+import { BEHIND_PROXY, Visitor, visitorWithRole, linkTo, rowsOf } from '../support/visitor.js';
 
 const PATH = '/dashboard/development/sign-in-links';
 const pathOf = (user: string, path = PATH): string =>
   `${path}?${new URLSearchParams({ external_user_id: user })}`;
 
-let service: TestApp;
+const service = useTestApp({ ...BEHIND_PROXY, TEXT_MESSAGES_PER_DAY: '100000' });
 let viewer: Visitor;
 let member: Visitor;
 
 beforeAll(async () => {
-  service = await startTestApp({ ...BEHIND_PROXY, TEXT_MESSAGES_PER_DAY: '100000' });
   viewer = await visitorWithRole(service, 'viewer');
   member = await visitorWithRole(service, 'member');
 });
-afterAll(() => service.close());
 
 const finish = (path: string, fields: Record<string, string>): Promise<unknown> =>
   new Visitor(service).fill(path, fields);
 
-/** Returns the texts of the cells of each row. */
-const rowsOf = (html: string): string[][] =>
-  [...html.matchAll(/<tr role="row">(.*?)<\/tr>/gs)]
-    .map(([, row = '']) => [...row.matchAll(/<td [^>]*>(.*?)<\/td>/gs)])
-    .filter((cells) => cells.length > 0)
-    .map((cells) => cells.map(([, cell = '']) => cell.replaceAll(/<[^>]+>/g, '').trim()));
 const statusesOf = (html: string): (string | undefined)[] => rowsOf(html).map(([, status]) => status);
-/** Returns the address of the first link with this text. */
-function linkTo(text: string, html: string): string {
-  const [, path = ''] =
-    new RegExp(`<a [^>]*href="([^"]+)"[^>]*>(?:<svg((?!</svg>).)*</svg>)?${text}`).exec(html) ?? [];
-  return path.replaceAll('&amp;', '&');
-}
 const storedStatus = async (id: string): Promise<SignInLinkStatus | undefined> => {
   const [row] = await service.database.query<{ status: SignInLinkStatus }>(
     'SELECT status FROM sign_in_link WHERE id = $1',

@@ -21,17 +21,15 @@ import {
   type TestAgent,
   type TestLink,
 } from '../support/sign-in-links.js';
-import { startTestApp, type TestApp } from '../support/test-app.js';
+import { useTestApp } from '../support/test-app.js';
 import { BEHIND_PROXY, Visitor, type PageResponse } from '../support/visitor.js';
 
-let service: TestApp;
+const service = useTestApp({ ...BEHIND_PROXY, CONNECTOR_URL: 'https://agents.example.com/' });
 let links: SignInLinksService;
 
 beforeAll(async () => {
-  service = await startTestApp({ ...BEHIND_PROXY, CONNECTOR_URL: 'https://agents.example.com/' });
   links = service.app.get(SignInLinksService);
 });
-afterAll(() => service.close());
 
 const titleOf = ({ text }: PageResponse): string => /<h1>([^<]*)<\/h1>/.exec(text)?.[1] ?? '';
 const statusOf = async ({ agent, id }: TestLink): Promise<string> => (await links.find(agent, id)).status;

@@ -17,9 +17,10 @@ import {
   providerUrl,
   SSO_PATH,
   type Owner,
+  ssoSettings,
 } from '../support/single-sign-on.js';
 import { countOf, startTestApp, type TestApp } from '../support/test-app.js';
-import { BEHIND_PROXY, seenOn, Visitor, visitorWithRole, type PageResponse } from '../support/visitor.js';
+import { seenOn, Visitor, visitorWithRole, type PageResponse } from '../support/visitor.js';
 
 const SETTINGS = '/dashboard/single-sign-on-settings';
 const REFUSED = 'The email address or password is wrong.';
@@ -30,12 +31,7 @@ let provider: ForgedProvider;
 
 beforeAll(async () => {
   [dns, provider] = await Promise.all([startDnsServer(), ForgedProvider.start()]);
-  service = await startTestApp({
-    ...BEHIND_PROXY,
-    WEBHOOK_TARGETS: 'any',
-    DOMAIN_PROOF_DNS_SERVERS: dns.address,
-    DASHBOARD_URL: 'https://dashboard.example.com',
-  });
+  service = await startTestApp(ssoSettings(dns));
 });
 afterAll(async () => {
   await service?.close();

@@ -21,6 +21,7 @@ import {
   someDomain,
   SSO_PATH,
   type Owner,
+  ssoSettings,
 } from '../support/single-sign-on.js';
 import { rememberSecret } from '../support/run-directory.js';
 import { countOf, startTestApp, type TestApp } from '../support/test-app.js';
@@ -38,15 +39,7 @@ let provider: ForgedProvider;
 
 beforeAll(async () => {
   [dns, provider] = await Promise.all([startDnsServer(), ForgedProvider.start()]);
-  const settings = {
-    ...BEHIND_PROXY,
-    WEBHOOK_TARGETS: 'any',
-    DOMAIN_PROOF_DNS_SERVERS: dns.address,
-    DASHBOARD_URL: 'https://dashboard.example.com',
-    SECRET_PEPPER: randomBytes(32).toString('base64'),
-    KEY_ENCRYPTION_KEY: randomBytes(32).toString('base64'),
-    DATABASE_CONNECT_TIMEOUT_MS: '10000',
-  };
+  const settings = ssoSettings(dns);
   service = await startTestApp(settings);
   other = await startTestApp({ ...settings, DATABASE_URL: service.database.url });
 });

@@ -4,21 +4,19 @@ import type { AuthenticatedClient } from '../../src/infrastructure/auth/index.js
 import { McpTokensService } from '../../src/modules/mcp-tokens/index.js';
 import { WebhookPublisher } from '../../src/modules/webhooks/index.js';
 import { fillRequestLog, loggedAttempt, loggedRequest } from '../support/request-log-entries.js';
-import { startTestApp, type TestApp } from '../support/test-app.js';
+import { useTestApp } from '../support/test-app.js';
 
 const ROWS = 4_000;
 const ROWS_PER_STATEMENT = 500;
 
-let service: TestApp;
+const service = useTestApp();
 let client: AuthenticatedClient;
 
 beforeAll(async () => {
-  service = await startTestApp();
   const { organizationId, production } = service;
   const { clientId } = production;
   client = { clientId, organizationId, environment: 'production', enabledOperations: new Set() };
 });
-afterAll(() => service.close());
 
 /** Returns the bytes per row by which a table and its partitions grow, with their indexes. */
 async function growthOf(table: string, write: (index: number) => Promise<unknown>): Promise<number> {

@@ -11,7 +11,7 @@ import {
 import { logLines } from '../support/log-lines.js';
 import { mailTo, sendEmails, tokenIn } from '../support/mails.js';
 import { rememberSecret } from '../support/run-directory.js';
-import { startTestApp, type Login, type TestApp } from '../support/test-app.js';
+import { useTestApp, type Login } from '../support/test-app.js';
 import { Visitor } from '../support/visitor.js';
 
 const OWNERS_ONLY = 'Only an owner may add, change or remove an owner.';
@@ -27,21 +27,15 @@ interface User {
   readonly invitation_pending: boolean;
 }
 
-let service: TestApp;
+const service = useTestApp();
 let owner: Login;
 let admin: Login;
 
 beforeAll(async () => {
-  service = await startTestApp({
-    DASHBOARD_REQUESTS_PER_MINUTE: '1000000',
-    DATABASE_CONNECT_TIMEOUT_MS: '10000',
-  });
   owner = await service.login('owner');
   admin = await service.login('admin');
 });
 beforeEach(() => renewLogins(service));
-afterAll(() => service.close());
-
 let number = 0;
 const freshEmail = (): string => `person-${(number += 1)}@example.com`;
 

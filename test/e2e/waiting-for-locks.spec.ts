@@ -2,18 +2,13 @@ import { request as sendRequest } from 'node:http';
 import { setTimeout as pause } from 'node:timers/promises';
 import pg from 'pg';
 import { eventually } from '../support/eventually.js';
-import { startTestApp, type Login, type TestApp, type TestResponse } from '../support/test-app.js';
+import { useTestApp, type Login, type TestApp, type TestResponse } from '../support/test-app.js';
 import { startReceiver } from '../support/webhook-receiver.js';
 
 /** More than the connections of a process. */
 const CONCURRENT = 30;
 
-let service: TestApp;
-
-beforeAll(async () => {
-  service = await startTestApp({ SESSION_OPENS_PER_MINUTE: '1000000', WEBHOOK_TARGETS: 'any' });
-});
-afterAll(() => service.close());
+const service = useTestApp({ WEBHOOK_TARGETS: 'any' });
 
 /** Holds a lock in a transaction while the requests wait for it, and the requests of others must get responses. */
 async function whileLocked(

@@ -11,11 +11,12 @@ import {
   error,
   invalidField,
   startTestApp,
+  useTestApp,
   type RequestOptions,
   type Login,
-  type TestApp,
+  MISMATCH,
 } from '../support/test-app.js';
-import { addEndpoint } from '../support/webhook-receiver.js';
+import { addEndpoint, ENDPOINT_NOT_FOUND } from '../support/webhook-receiver.js';
 
 const ALREADY_EXISTS = error(
   'WEBHOOK_ENDPOINT_ERROR',
@@ -26,16 +27,6 @@ const LIMIT_REACHED = error(
   'WEBHOOK_ENDPOINT_ERROR',
   'WEBHOOK_ENDPOINT_LIMIT_REACHED',
   'The environment already has the maximum of 10 webhook endpoints.',
-);
-const NOT_FOUND = error(
-  'WEBHOOK_ENDPOINT_ERROR',
-  'WEBHOOK_ENDPOINT_NOT_FOUND',
-  'There is no webhook endpoint with this ID.',
-);
-const MISMATCH = error(
-  'INVALID_REQUEST',
-  'ENVIRONMENT_MISMATCH',
-  'The environment must be that of the access token.',
 );
 const NOT_PUBLIC = 'The url field must be a public https URL.';
 const URL_TOO_LONG = 'The url field must not be greater than 2083 characters.';
@@ -51,7 +42,9 @@ interface Endpoint extends Record<string, unknown> {
 }
 type Environment = 'development' | 'production';
 
-let service: TestApp;
+const service = useTestApp({
+  TRUSTED_PROXY_HOPS: '1',
+});
 let member: Login;
 /** The owner of another organization. */
 let otherOwner: Login;
@@ -59,19 +52,12 @@ let otherOwner: Login;
 let token: string;
 
 beforeAll(async () => {
-  service = await startTestApp({
-    TRUSTED_PROXY_HOPS: '1',
-    DASHBOARD_REQUESTS_PER_MINUTE: '1000000',
-    DATABASE_CONNECT_TIMEOUT_MS: '10000',
-  });
   member = await service.login('member');
   const { id } = await service.anotherOrganization();
   otherOwner = await service.login('owner', id);
   token = await accessToken(service, member, service.development, `${READ} ${WRITE}`);
 });
-afterAll(() => service.close());
 beforeEach(() => service.database.query('DELETE FROM webhook_endpoint'));
-
 let number = 0;
 const someUrl = (): string => `https://n${(number += 1)}.example.com/`;
 
@@ -386,13 +372,13 @@ describe('Webhook endpoints', () => {
         await patch(id, { url: 'not even a URL' }, { login: otherOwner }),
         await remove(id, { login: otherOwner }),
       ])
-        expect([response.status, response.body]).toEqual([404, NOT_FOUND]);
+        expect([response.status, response.body]).toEqual([404, ENDPOINT_NOT_FOUND]);
     });
     expect(entries).toEqual([]);
     expect(await rows()).toEqual(before);
     expect(await list('development', { login: otherOwner })).toEqual([]);
     const absent = await get(UNKNOWN_ID);
-    expect([absent.status, absent.body]).toEqual([404, NOT_FOUND]);
+    expect([absent.status, absent.body]).toEqual([404, ENDPOINT_NOT_FOUND]);
   });
 });
 

@@ -1,25 +1,17 @@
 import { WebhookPublisher, exampleEvent } from '../../src/modules/webhooks/index.js';
 import { eventually } from '../support/eventually.js';
-import { startTestApp, type TestApp } from '../support/test-app.js';
-import { addEndpoint, startReceiver, type WebhookReceiver } from '../support/webhook-receiver.js';
+import { useTestApp } from '../support/test-app.js';
+import { addEndpoint, useReceiver } from '../support/webhook-receiver.js';
 
 const SLOTS = 16;
-let service: TestApp;
-let receiver: WebhookReceiver;
+const service = useTestApp(
+  { WEBHOOK_TARGETS: 'any', WEBHOOK_CONCURRENCY: String(SLOTS) },
+  { backgroundWork: true },
+);
+const receiver = useReceiver();
 /** The responses below /dead, which are held back until the test ends. */
 const held: (() => void)[] = [];
 
-beforeAll(async () => {
-  receiver = await startReceiver();
-  service = await startTestApp(
-    { WEBHOOK_TARGETS: 'any', WEBHOOK_CONCURRENCY: String(SLOTS) },
-    { backgroundWork: true },
-  );
-});
-afterAll(async () => {
-  await service.close();
-  await receiver.close();
-});
 beforeEach(async () => {
   receiver.arrivals.length = 0;
   receiver.response = (response, { path }) => {

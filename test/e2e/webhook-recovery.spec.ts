@@ -10,52 +10,37 @@ import { eventually } from '../support/eventually.js';
 import { whileLogIsLocked } from '../support/locked-log.js';
 import { UNKNOWN_ID } from '../support/operations.js';
 import {
-  error,
   invalidField,
-  startTestApp,
+  useTestApp,
   type TestResponse,
   type RequestOptions,
   type Login,
-  type TestApp,
+  MISMATCH,
 } from '../support/test-app.js';
-import { startReceiver, type Arrival, type WebhookReceiver } from '../support/webhook-receiver.js';
+import {
+  useReceiver,
+  type Arrival,
+  RETRY_AT_ONCE,
+  queueIsEmpty,
+  ENDPOINT_NOT_FOUND,
+} from '../support/webhook-receiver.js';
 
 const INVALID_EVENT = `The selected event is invalid. Allowed values: ${EVENT_NAMES.join(', ')}.`;
 
-const NOT_FOUND = error(
-  'WEBHOOK_ENDPOINT_ERROR',
-  'WEBHOOK_ENDPOINT_NOT_FOUND',
-  'There is no webhook endpoint with this ID.',
-);
-const MISMATCH = error(
-  'INVALID_REQUEST',
-  'ENVIRONMENT_MISMATCH',
-  'The environment must be that of the access token.',
-);
 const UNKNOWN_EVENT = invalidField('The selected event id is invalid.');
 const WRITE = 'webhook_endpoints:write';
 const LONG_AGO = '2026-01-31T08:00:00Z';
 /** Enough for attempts to overlap and for a second delivery of each event to be queued. */
 const EVENTS = 12;
 
-let service: TestApp;
-let receiver: WebhookReceiver;
+const service = useTestApp(RETRY_AT_ONCE, { backgroundWork: true });
+const receiver = useReceiver();
 let owner: Login;
 /** The owner of another organization. */
 let otherOwner: Login;
 let tokens: Readonly<Record<'development' | 'production', string>>;
 
 beforeAll(async () => {
-  receiver = await startReceiver();
-  service = await startTestApp(
-    {
-      WEBHOOK_TARGETS: 'any',
-      WEBHOOK_RETRY_SECONDS: '0,0',
-      TRUSTED_PROXY_HOPS: '1',
-      DASHBOARD_REQUESTS_PER_MINUTE: '1000000',
-    },
-    { backgroundWork: true },
-  );
   owner = await service.login('owner');
   otherOwner = await service.login('owner', (await service.anotherOrganization()).id);
   tokens = {
@@ -63,12 +48,8 @@ beforeAll(async () => {
     production: await accessToken(service, owner, service.production, WRITE),
   };
 });
-afterAll(async () => {
-  await service.close();
-  await receiver.close();
-});
 beforeEach(async () => {
-  await queueIsEmpty();
+  await queueIsEmpty(service);
   await service.database.query('DELETE FROM webhook_endpoint');
   receiver.arrivals.length = 0;
   receiver.response = 200;
@@ -120,25 +101,11 @@ const attemptsOf = (eventId: unknown): Promise<Record<string, unknown>[]> =>
 const arrivalsOf = (eventId: unknown): Arrival[] =>
   receiver.arrivals.filter(({ headers }) => headers['webhook-id'] === eventId);
 
-/** Waits until the queue is empty. Resets narrowed lanes, which would be probed only once a second. */
-const queueIsEmpty = () =>
-  eventually('the queue is empty and the lanes are idle', async () => {
-    await service.database.query(
-      `UPDATE webhook_lane
-          SET adaptive_width = NULL, width_ceiling = NULL, not_before = '-infinity', consecutive_failures = 0, last_success_at = now()`,
-    );
-    const [row] = await service.database.query<{ waiting: number; in_flight: number }>(
-      `SELECT (SELECT count(*)::integer FROM webhook_delivery) AS waiting,
-              (SELECT coalesce(sum(in_flight), 0)::integer FROM webhook_lane) AS in_flight`,
-    );
-    return row?.waiting === 0 && row.in_flight === 0;
-  });
-
 /** Publishes events whose three attempts fail at each endpoint. */
 async function failed(count: number, endpoints = 1): Promise<string[]> {
   receiver.response = 500;
   const ids = await Promise.all(Array.from({ length: count }, () => publish()));
-  await queueIsEmpty();
+  await queueIsEmpty(service);
   const attempts = [1, 2, 3].flatMap((attempt) => Array<number>(endpoints).fill(attempt));
   for (const id of ids)
     expect((await attemptsOf(id)).map(({ attempt }) => attempt).toSorted()).toEqual(attempts);
@@ -192,7 +159,7 @@ describe.each([
       [id, otherOwner],
     ] as const) {
       const response = await act(verb, unknown, body, { login });
-      expect([response.status, response.body]).toEqual([404, NOT_FOUND]);
+      expect([response.status, response.body]).toEqual([404, ENDPOINT_NOT_FOUND]);
     }
     expect(receiver.arrivals).toEqual([]);
   });
@@ -292,7 +259,7 @@ describe('Testing an endpoint', () => {
       await pause(1_500);
       expect(await attemptsOf(body['event_id'])).toEqual([logged]);
       expect(receiver.arrivals).toHaveLength(1);
-      await queueIsEmpty();
+      await queueIsEmpty(service);
     },
   );
 
@@ -308,7 +275,7 @@ describe('Testing an endpoint', () => {
     const responses = await Promise.all(Array.from({ length: 20 }, () => test(id)));
     expect(responses.map(({ body }) => body['received'])).toEqual(Array(20).fill(true));
     await receiver.arrived(EVENTS + 20);
-    await queueIsEmpty();
+    await queueIsEmpty(service);
     expect(receiver.arrivals).toHaveLength(EVENTS + 20);
   });
 });
@@ -318,11 +285,11 @@ describe('Redelivering an event', () => {
     const id = await createEndpoint();
     const eventId = await publish();
     await receiver.arrived(1);
-    await queueIsEmpty();
+    await queueIsEmpty(service);
     const { status, body } = await redeliver(id, eventId);
     expect([status, body]).toEqual([200, { queued: 1 }]);
     await receiver.arrived(2);
-    await queueIsEmpty();
+    await queueIsEmpty(service);
     const [first, second, ...others] = arrivalsOf(eventId);
     expect(others).toEqual([]);
     expect(second?.body.equals(first?.body as Buffer)).toBe(true);
@@ -336,7 +303,7 @@ describe('Redelivering an event', () => {
     await service.request(`/webhook-endpoints/${id}`, { method: 'PATCH', body: { url }, login: owner });
     receiver.response = 500;
     expect((await redeliver(id, eventId)).status).toBe(200);
-    await queueIsEmpty();
+    await queueIsEmpty(service);
     expect(receiver.arrivals.map(({ path }) => path)).toEqual(['/moved', '/moved', '/moved']);
     expect((await attemptsOf(eventId)).map(({ attempt }) => attempt)).toEqual([1, 2, 3, 1, 2, 3]);
   });
@@ -356,7 +323,7 @@ describe('Redelivering an event', () => {
     expect(delivery).toEqual({ attempts: 2, attempts_allowed: 4 });
     receiver.response = 200;
     expect((await redeliver(id, eventId)).body).toEqual({ queued: 1 });
-    await queueIsEmpty();
+    await queueIsEmpty(service);
     expect((await attemptsOf(eventId)).map(({ status_code }) => status_code)).toEqual([500, 500, 200]);
   });
 
@@ -377,7 +344,7 @@ describe('Redelivering an event', () => {
     });
     receiver.response = 200;
     for (const each of [eventId, ...others]) expect((await redeliver(id, each)).body).toEqual({ queued: 1 });
-    await queueIsEmpty();
+    await queueIsEmpty(service);
     expect((await attemptsOf(eventId)).map((attempt) => attempt['url'])).toEqual([
       `${receiver.url}/hook`,
       url,
@@ -392,10 +359,10 @@ describe('Redelivering an event', () => {
     const responses = await Promise.all(Array.from({ length: 5 }, () => redeliver(id, eventId)));
     expect(responses.map(({ status, body }) => [status, body])).toEqual(Array(5).fill([200, { queued: 0 }]));
     release();
-    await queueIsEmpty();
+    await queueIsEmpty(service);
     expect(await attemptsOf(eventId)).toHaveLength(1);
     expect((await redeliver(id, eventId)).body).toEqual({ queued: 1 });
-    await queueIsEmpty();
+    await queueIsEmpty(service);
     expect(receiver.arrivals).toHaveLength(2);
   });
 
@@ -411,7 +378,7 @@ describe('Redelivering an event', () => {
       const { status, body } = await redeliver(id, missing);
       expect([status, body]).toEqual([400, invalidField('The event id field is required.')]);
     }
-    await queueIsEmpty();
+    await queueIsEmpty(service);
     expect(receiver.arrivals).toEqual([]);
   });
 });
@@ -421,16 +388,16 @@ describe('Recovering from an outage', () => {
     const id = await createEndpoint();
     const received = await publish();
     await receiver.arrived(1);
-    await queueIsEmpty();
+    await queueIsEmpty(service);
     const ids = await failed(EVENTS);
     expect(await recovered(id)).toEqual({ queued: EVENTS });
     await receiver.arrived(EVENTS);
-    await queueIsEmpty();
+    await queueIsEmpty(service);
     const arrivedIds = receiver.arrivals.map(({ headers }) => headers['webhook-id']);
     expect(arrivedIds.toSorted()).toEqual(ids.toSorted());
     expect(arrivalsOf(received)).toEqual([]);
     expect(await recovered(id)).toEqual({ queued: 0 });
-    await queueIsEmpty();
+    await queueIsEmpty(service);
     expect(receiver.arrivals).toHaveLength(EVENTS);
   });
 
@@ -453,7 +420,7 @@ describe('Recovering from an outage', () => {
     expect(new Set(responses.map(({ body }) => body['requested_at'])).size).toBe(1);
     expect(responses[0]?.body).toMatchObject({ status: 'running', queued: 0, finished_at: null });
     await receiver.arrived(EVENTS);
-    await queueIsEmpty();
+    await queueIsEmpty(service);
     for (const eventId of ids) expect(arrivalsOf(eventId)).toHaveLength(1);
     expect(receiver.arrivals).toHaveLength(EVENTS);
     const { body } = await recoveryOf(id);
@@ -475,7 +442,7 @@ describe('Recovering from an outage', () => {
       [id],
     );
     await receiver.arrived(2);
-    await queueIsEmpty();
+    await queueIsEmpty(service);
   });
 
   it('goes on with the events that were found, after those that were handled', async () => {
@@ -488,7 +455,7 @@ describe('Recovering from an outage', () => {
       [id, ids.slice(0, 2)],
     );
     await receiver.arrived(1);
-    await queueIsEmpty();
+    await queueIsEmpty(service);
     expect(receiver.arrivals.map(({ headers }) => headers['webhook-id'])).toEqual([ids[1]]);
   });
 
@@ -551,7 +518,7 @@ describe('Recovering from an outage', () => {
     expect(await recovered(id)).toEqual({ queued: 0 });
     await receiver.arrived(3);
     release();
-    await queueIsEmpty();
+    await queueIsEmpty(service);
     expect(arrivalsOf(fresh)).toHaveLength(1);
     expect(receiver.arrivals).toHaveLength(3);
   });
@@ -564,7 +531,7 @@ describe('Recovering from an outage', () => {
     expect(await recovered(id, later)).toEqual({ queued: 0 });
     expect(await recovered(other)).toEqual({ queued: 2 });
     await receiver.arrived(2);
-    await queueIsEmpty();
+    await queueIsEmpty(service);
     expect(receiver.arrivals.map(({ path }) => path)).toEqual(['/other', '/other']);
     expect(await recovered(id)).toEqual({ queued: 2 });
   });

@@ -4,36 +4,22 @@ import { exampleEvent, WebhookPublisher } from '../../src/modules/webhooks/index
 import { auditEntries } from '../support/audited.js';
 import { addUser, auditOf, type TestUser } from '../support/dashboard-users.js';
 import { eventually } from '../support/eventually.js';
-import { startTestApp, type Login, type TestApp } from '../support/test-app.js';
-import { Visitor, visitorWithRole, type PageResponse } from '../support/visitor.js';
-import { startReceiver, type WebhookReceiver } from '../support/webhook-receiver.js';
+import { useTestApp, type Login } from '../support/test-app.js';
+import { Visitor, visitorWithRole, type PageResponse, textOf } from '../support/visitor.js';
+import { useReceiver, RETRY_AT_ONCE, queueIsEmpty } from '../support/webhook-receiver.js';
 
 const DASHBOARD = '/dashboard/development';
 const PLAN = `${DASHBOARD}/events/failed/send-again`;
 const LOG = `${DASHBOARD}/request-logs`;
 
-let service: TestApp;
-let receiver: WebhookReceiver;
+const service = useTestApp(RETRY_AT_ONCE, { backgroundWork: true });
+const receiver = useReceiver();
 let owner: Login;
 let user: TestUser;
 let visitor: Visitor;
 
 beforeAll(async () => {
-  receiver = await startReceiver();
-  service = await startTestApp(
-    {
-      WEBHOOK_TARGETS: 'any',
-      WEBHOOK_RETRY_SECONDS: '0,0',
-      TRUSTED_PROXY_HOPS: '1',
-      DASHBOARD_REQUESTS_PER_MINUTE: '1000000',
-    },
-    { backgroundWork: true },
-  );
   owner = await service.login('owner');
-});
-afterAll(async () => {
-  await service.close();
-  await receiver.close();
 });
 beforeEach(async () => {
   // Also deletes the deliveries.
@@ -57,35 +43,15 @@ async function createEndpoint(body: object = {}, login = owner): Promise<string>
 const publish = (name: EventName = 'CARD_UPDATED', clientId = service.development.clientId) =>
   service.app.get(WebhookPublisher).publish({ clientId, environment: 'development' }, exampleEvent(name));
 
-/** Waits until the queue is empty. Resets narrowed lanes, which would be probed only once a second. */
-const queueIsEmpty = () =>
-  eventually('the queue is empty and the lanes are idle', async () => {
-    await service.database.query(
-      `UPDATE webhook_lane
-          SET adaptive_width = NULL, width_ceiling = NULL, not_before = '-infinity', consecutive_failures = 0, last_success_at = now()`,
-    );
-    const [row] = await service.database.query<{ waiting: number }>(
-      `SELECT (SELECT count(*)::integer FROM webhook_delivery) + (SELECT coalesce(sum(in_flight), 0)::integer FROM webhook_lane) AS waiting`,
-    );
-    return row?.waiting === 0;
-  });
-
 /** Publishes events whose three attempts fail at each endpoint. */
 async function failed(...names: EventName[]): Promise<string[]> {
   receiver.response = 500;
   const ids = await Promise.all(names.map((name) => publish(name)));
-  await queueIsEmpty();
+  await queueIsEmpty(service);
   receiver.response = 200;
   receiver.arrivals.length = 0;
   return ids;
 }
-
-/** Returns the text of the page without its markup. */
-const textOf = ({ text }: PageResponse): string =>
-  text
-    .slice(text.indexOf('<main'))
-    .replaceAll(/<[^>]+>/g, ' ')
-    .replaceAll(/\s+/g, ' ');
 
 /** Returns the fields of the form that starts the resend. */
 function fieldsOf({ text }: PageResponse): Record<string, string> {
@@ -127,7 +93,7 @@ describe('The page before failed deliveries are sent again', () => {
     await createEndpoint();
     await createEndpoint({ url: `${receiver.url}/cards`, events: ['CARD_UPDATED'] });
     await publish('CARD_UPDATED');
-    await queueIsEmpty();
+    await queueIsEmpty(service);
     await failed('CARD_UPDATED', 'CARD_UPDATED', 'CARD_FAILED');
     const all = textOf(await planOf(''));
     expect(all).toMatch(/Send 5 deliveries again\?.* Failed from \d{4}-\d\d-\d\d \d\d:\d\d UTC to \d{4}/);
@@ -167,7 +133,7 @@ describe('The page before failed deliveries are sent again', () => {
       expect([back.status, textOf(back)]).toEqual([200, expect.not.stringContaining('must be at most')]);
       expect((await visitor.submit(PLAN, fieldsOf(plan))).status).toBe(303);
       await eventually('the resend has ended', async () => (await countOfRunning()) === 0);
-      await queueIsEmpty();
+      await queueIsEmpty(service);
       await failed('CARD_UPDATED');
     }
   });
@@ -308,7 +274,7 @@ describe('Sending failed deliveries again', () => {
       await start(selection(`${first}.${hook}`, `${first}.${hook.slice(0, 8)}`, second)),
     );
     expect(text).toContain('3 of 3 deliveries queued or skipped.');
-    await queueIsEmpty();
+    await queueIsEmpty(service);
     expect(arrivedIds()).toEqual([first, second, second].toSorted());
     expect(receiver.arrivals.filter(({ path }) => path === '/other')).toHaveLength(1);
     expect(await auditOf(service, user)).toEqual(['auth.login success', 'webhook.resend success']);
@@ -333,7 +299,7 @@ describe('Sending failed deliveries again', () => {
     const [, link = ''] = /href="([^"]+)">Send all failed again/.exec(list.text) ?? [];
     const text = await finished(await start(link.replaceAll('&amp;', '&').split('?')[1] ?? ''));
     expect(text).toContain('2 of 2 deliveries queued or skipped.');
-    await queueIsEmpty();
+    await queueIsEmpty(service);
     expect(arrivedIds()).toEqual([ids[0], ids[2]].toSorted());
     const [{ changes } = { changes: null }] = await service.database.query<{ changes: unknown }>(
       "SELECT changes FROM audit_log WHERE action = 'webhook.resend' ORDER BY sequence DESC LIMIT 1",
@@ -358,7 +324,7 @@ describe('Sending failed deliveries again', () => {
     expect(responses.map(({ status, location }) => [status, location])).toEqual(Array(8).fill([303, path]));
     await finished(path);
     expect((await visitor.submit(PLAN, fields)).location).toBe(path);
-    await queueIsEmpty();
+    await queueIsEmpty(service);
     expect(arrivedIds()).toEqual(ids.toSorted());
     expect(await auditOf(service, user)).toEqual(['auth.login success', 'webhook.resend success']);
   });
@@ -397,7 +363,7 @@ describe('Sending failed deliveries again', () => {
     await patch('enabled');
     const path = await start('');
     expect(await finished(path)).toContain('1 of 1 delivery queued or skipped.');
-    await queueIsEmpty();
+    await queueIsEmpty(service);
     expect(arrivedIds()).toEqual([eventId]);
     expect(await resends()).toEqual([{ selected: 1, handled: 1, queued: 1, received: 0 }]);
   });
@@ -410,10 +376,10 @@ describe('Sending failed deliveries again', () => {
       login: owner,
     });
     await receiver.arrived(1);
-    await queueIsEmpty();
+    await queueIsEmpty(service);
     await addRecovery(id, [received, other]);
     await eventually('the recovery is finished', async () => (await resends())[0]?.handled === 2);
-    await queueIsEmpty();
+    await queueIsEmpty(service);
     expect(arrivedIds()).toEqual([received, other].toSorted());
     expect(await resends()).toEqual([{ selected: 2, handled: 2, queued: 1, received: 1 }]);
   });
@@ -424,7 +390,7 @@ describe('Sending failed deliveries again', () => {
     // The first event was handled: whatever happened to it since, it is not sent again.
     await addRecovery(id, ids, 1);
     await eventually('the recovery is finished', async () => (await resends())[0]?.handled === 3);
-    await queueIsEmpty();
+    await queueIsEmpty(service);
     expect(arrivedIds()).toEqual(ids.slice(1).toSorted());
   });
 
@@ -450,7 +416,7 @@ describe('Sending failed deliveries again', () => {
         );
         return row?.is_called;
       });
-      await queueIsEmpty();
+      await queueIsEmpty(service);
       expect(arrivedIds()).toEqual([]);
       expect(textOf(await visitor.get(path))).toContain('0 of 2 deliveries queued or skipped.');
     } finally {
@@ -459,7 +425,7 @@ describe('Sending failed deliveries again', () => {
     }
     await service.database.query("UPDATE webhook_recovery SET lease_until = '-infinity'");
     expect(await finished(path)).toContain('2 of 2 deliveries queued or skipped.');
-    await queueIsEmpty();
+    await queueIsEmpty(service);
     expect(arrivedIds()).toEqual(ids.toSorted());
   });
 
@@ -524,7 +490,7 @@ describe('Sending failed deliveries again', () => {
     expect(textOf(await planOf(`event_id=${theirs}`))).toContain('Nothing to send again');
     const path = await start(selection(...selected));
     await finished(path);
-    await queueIsEmpty();
+    await queueIsEmpty(service);
     expect(receiver.arrivals.map((arrival) => [arrival.path, arrival.headers['webhook-id']])).toEqual([
       ['/hook', own],
     ]);
@@ -536,7 +502,7 @@ describe('Sending failed deliveries again', () => {
     const plan = fieldsOf(await planOf('', strangers));
     expect((await strangers.submit(PLAN, { ...plan, resend_id: id })).status).toBe(303);
     expect(textOf(await visitor.get(path))).toContain('1 of 1 delivery queued or skipped.');
-    await queueIsEmpty();
+    await queueIsEmpty(service);
   });
 
   it('requires the permission to send a single event again, and the token of the form', async () => {
@@ -562,7 +528,7 @@ describe('Sending failed deliveries again', () => {
     const path = (await member.submit(PLAN, fields)).location ?? '';
     await finished(path);
     expect((await viewer.get(path)).status).toBe(200);
-    await queueIsEmpty();
+    await queueIsEmpty(service);
     expect(arrivedIds()).toEqual([id]);
   });
 });

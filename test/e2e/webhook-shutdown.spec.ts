@@ -1,20 +1,11 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { exampleEvent, WebhookPublisher } from '../../src/modules/webhooks/index.js';
 import { DeliveryWorker } from '../../src/modules/webhooks/worker/delivery-worker.js';
-import { startTestApp, type TestApp } from '../support/test-app.js';
-import { addEndpoint, startReceiver, type WebhookReceiver } from '../support/webhook-receiver.js';
+import { useTestApp } from '../support/test-app.js';
+import { addEndpoint, useReceiver } from '../support/webhook-receiver.js';
 
-let service: TestApp;
-let receiver: WebhookReceiver;
-
-beforeAll(async () => {
-  receiver = await startReceiver();
-  service = await startTestApp({ WEBHOOK_TARGETS: 'any' }, { backgroundWork: true });
-});
-afterAll(async () => {
-  await service.close();
-  await receiver.close();
-});
+const service = useTestApp({ WEBHOOK_TARGETS: 'any' }, { backgroundWork: true });
+const receiver = useReceiver();
 
 /** Returns the workers that other processes see as connected. */
 const connectedWorkers = () =>

@@ -4,12 +4,13 @@ import { Mailer, type RenderedMail } from '../../src/infrastructure/messages/ind
 import type { EventName } from '../../src/infrastructure/event-catalog/index.js';
 import { exampleEvent, WebhookPublisher } from '../../src/modules/webhooks/index.js';
 import { FailingEndpointsJob } from '../../src/modules/webhooks/failing-endpoints/failing-endpoints.job.js';
+import { DeliveryWorker } from '../../src/modules/webhooks/worker/delivery-worker.js';
 import { WebhookDeliveriesConfiguration } from '../../src/modules/webhooks/webhook-deliveries.configuration.js';
 import { sendEmails } from '../support/mails.js';
 import { auditedBy, auditEntries } from '../support/audited.js';
 import { eventually } from '../support/eventually.js';
-import { error, invalidField, startTestApp, type Login, type TestApp } from '../support/test-app.js';
-import { startReceiver, type WebhookReceiver } from '../support/webhook-receiver.js';
+import { error, invalidField, useTestApp, type Login } from '../support/test-app.js';
+import { useReceiver } from '../support/webhook-receiver.js';
 
 const DISABLED = error(
   'WEBHOOK_ENDPOINT_ERROR',
@@ -20,22 +21,16 @@ const WARNING = 'A webhook endpoint is failing';
 const ANNOUNCEMENT = 'A webhook endpoint was disabled';
 const LONG_AGO = '2026-01-31T08:00:00Z';
 
-let service: TestApp;
-let receiver: WebhookReceiver;
+const service = useTestApp(
+  { WEBHOOK_TARGETS: 'any', WEBHOOK_RETRY_SECONDS: '0,0' },
+  { backgroundWork: true },
+);
+const receiver = useReceiver();
 let owner: Login;
 
 beforeAll(async () => {
-  receiver = await startReceiver();
-  service = await startTestApp(
-    { WEBHOOK_TARGETS: 'any', WEBHOOK_RETRY_SECONDS: '0,0', DASHBOARD_REQUESTS_PER_MINUTE: '1000000' },
-    { backgroundWork: true },
-  );
   owner = await service.login('owner');
   for (const role of ['admin', 'member'] as const) await service.login(role);
-});
-afterAll(async () => {
-  await service.close();
-  await receiver.close();
 });
 beforeEach(async () => {
   await queueIsEmpty();
@@ -75,9 +70,10 @@ const deliveries = () =>
 const queueIsEmpty = () =>
   eventually('the queue is empty', async () => {
     await service.database.query(
-      // Narrow lanes would be probed only once a second.
+      // Narrow lanes would be probed, and retries found, only once a second.
       `UPDATE webhook_lane SET not_before = '-infinity', consecutive_failures = LEAST(consecutive_failures, 1)`,
     );
+    service.app.get(DeliveryWorker).onLaneDue();
     const [row] = await service.database.query<{ count: number }>(
       `SELECT count(*)::integer FROM webhook_delivery JOIN webhook_lane USING (endpoint_id)
         WHERE paused_at IS NULL OR claim_id IS NOT NULL`,

@@ -4,36 +4,22 @@ import { exampleEvent, WebhookPublisher } from '../../src/modules/webhooks/index
 import { auditEntries } from '../support/audited.js';
 import { addUser, auditOf, type TestUser } from '../support/dashboard-users.js';
 import { eventually } from '../support/eventually.js';
-import { startTestApp, type Login, type TestApp } from '../support/test-app.js';
-import { Visitor, type PageResponse } from '../support/visitor.js';
-import { startReceiver, type WebhookReceiver } from '../support/webhook-receiver.js';
+import { useTestApp, type Login } from '../support/test-app.js';
+import { Visitor, type PageResponse, textOf } from '../support/visitor.js';
+import { useReceiver, RETRY_AT_ONCE } from '../support/webhook-receiver.js';
 
 const ENDPOINTS = '/dashboard/development/webhook-endpoints';
 const EVENTS = '/dashboard/development/events';
 const UNKNOWN = 'c7d1a3b2-6a7e-4a4e-9a57-2f8f0d3b5c11';
 
-let service: TestApp;
-let receiver: WebhookReceiver;
+const service = useTestApp(RETRY_AT_ONCE, { backgroundWork: true });
+const receiver = useReceiver();
 let user: TestUser;
 let visitor: Visitor;
 let owner: Login;
 
 beforeAll(async () => {
-  receiver = await startReceiver();
-  service = await startTestApp(
-    {
-      WEBHOOK_TARGETS: 'any',
-      WEBHOOK_RETRY_SECONDS: '0,0',
-      TRUSTED_PROXY_HOPS: '1',
-      DASHBOARD_REQUESTS_PER_MINUTE: '1000000',
-    },
-    { backgroundWork: true },
-  );
   owner = await service.login('owner');
-});
-afterAll(async () => {
-  await service.close();
-  await receiver.close();
 });
 beforeEach(async () => {
   await service.database.query('DELETE FROM webhook_endpoint');
@@ -81,13 +67,6 @@ const formsOf = (id: string, eventId: string): [path: string, fields: Record<str
   [`${ENDPOINTS}/${id}/recover`, { since: '2026-01-31T08:00' }],
   [`${EVENTS}/${eventId}`, { endpoint_id: id }],
 ];
-
-/** Returns the text of the page without its markup. */
-const textOf = ({ text }: PageResponse): string =>
-  text
-    .slice(text.indexOf('<main'))
-    .replaceAll(/<[^>]+>/g, ' ')
-    .replaceAll(/\s+/g, ' ');
 
 describe('The pages about webhook endpoints', () => {
   it('create, edit, pause, resume and delete an endpoint', async () => {

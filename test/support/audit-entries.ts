@@ -43,7 +43,7 @@ export async function fillAuditLog(
   changes: readonly AuditRowChange[],
 ): Promise<AuditRow[]> {
   const entries = chainOf(organizationId, changes);
-  for (const entry of entries) await insertEntry(database, entry);
+  await insertEntries(database, entries);
   const last = entries.at(-1);
   await database.query(
     'INSERT INTO audit_chain (organization_id, sequence, created_at, hash) VALUES ($1, $2, $3, $4)',
@@ -93,12 +93,18 @@ function nested(row: Omit<AuditRow, 'hash'>): Parameters<typeof hashEntry>[0] {
   };
 }
 
-export async function insertEntry(database: TestDatabase, entry: AuditRow): Promise<void> {
-  const names = Object.keys(entry) as (keyof AuditRow)[];
+export async function insertEntries(database: TestDatabase, entries: readonly AuditRow[]): Promise<void> {
+  const names = Object.keys(entries[0] ?? {}) as (keyof AuditRow)[];
   const columns = names.map((name) => name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`));
+  const rows = entries.map(
+    (_, row) => `(${names.map((_name, column) => `$${row * names.length + column + 1}`).join(', ')})`,
+  );
   await database.query(
-    `INSERT INTO audit_log (${columns.join(', ')})
-     VALUES (${names.map((_, index) => `$${index + 1}`).join(', ')})`,
-    names.map((name) => (name === 'changes' && entry.changes ? JSON.stringify(entry.changes) : entry[name])),
+    `INSERT INTO audit_log (${columns.join(', ')}) VALUES ${rows.join(', ')}`,
+    entries.flatMap((entry) =>
+      names.map((name) =>
+        name === 'changes' && entry.changes ? JSON.stringify(entry.changes) : entry[name],
+      ),
+    ),
   );
 }

@@ -1,3 +1,5 @@
+import { existsSync, readdirSync } from 'node:fs';
+import { join } from 'node:path';
 import { samlMetadata } from './saml.js';
 import type { Login, TestApp } from './test-app.js';
 import { Visitor } from './visitor.js';
@@ -143,4 +145,36 @@ export async function registerAgent(
   const { status } = await submitForm(service, login, '/dashboard/development/agents/register', fields);
   expect(status).toBe(303);
   return newestId(service, `registered_agent WHERE kind = 'registered'`);
+}
+
+/** The tables that operations and forms of the dashboard can change. */
+const TABLES = [
+  'organization',
+  'dashboard_user',
+  'dashboard_session',
+  'access_grant',
+  'agent_connection',
+  'agent_setting',
+  'allowlisted_domain',
+  'saml_configuration',
+  'merchant_visibility',
+  'api_client',
+  'api_secret',
+  'registered_agent',
+  'sign_in_link',
+  'webhook_endpoint',
+  'webhook_delivery',
+  'webhook_recovery',
+  'audit_log',
+];
+
+/** Returns a hash of each of these tables, and the number of emails. */
+export async function everything({ database, dataDirectory }: TestApp): Promise<Record<string, unknown>> {
+  const hashes = TABLES.map(
+    (table) =>
+      `(SELECT md5(coalesce(string_agg(t::text, '|' ORDER BY t::text), '')) FROM ${table} t) AS ${table}`,
+  );
+  const [state] = await database.query(`SELECT ${hashes.join(', ')}`);
+  const mails = join(dataDirectory, 'mail');
+  return { ...state, mails: existsSync(mails) ? readdirSync(mails).length : 0 };
 }

@@ -5,10 +5,20 @@ import type { TestUser } from './dashboard-users.js';
 import type { DnsServer } from './dns-server.js';
 import { rememberSecret } from './run-directory.js';
 import type { TestApp } from './test-app.js';
-import { visitorWithRole, type PageResponse, type Visitor } from './visitor.js';
+import { BEHIND_PROXY, visitorWithRole, type PageResponse, type Visitor } from './visitor.js';
 
 export const SSO_PATH = '/dashboard/single-sign-on';
 export const DOMAINS_PATH = '/dashboard/allowed-domains';
+
+/** Settings of processes that share a database, and find the records of domains and the identity providers of the tests. */
+export const ssoSettings = ({ address }: DnsServer): Record<string, string> => ({
+  ...BEHIND_PROXY,
+  WEBHOOK_TARGETS: 'any',
+  DOMAIN_PROOF_DNS_SERVERS: address,
+  DASHBOARD_URL: 'https://dashboard.example.com',
+  SECRET_PEPPER: randomBytes(32).toString('base64'),
+  KEY_ENCRYPTION_KEY: randomBytes(32).toString('base64'),
+});
 
 /** An application at an identity provider. */
 export interface ProviderClient {
@@ -54,24 +64,27 @@ export async function proveDomain(owner: Owner, dns: DnsServer, domain = someDom
 }
 
 /** Adds an identity provider on the page. @returns the ID of the configuration */
-export async function addProvider(owner: Owner, provider: ProviderClient): Promise<string> {
-  const { location, text } = await owner.visitor.fill(`${SSO_PATH}/configurations/new-openid`, {
-    name: 'Example login',
-    issuer: provider.issuer,
-    client_id: provider.clientId,
-    ...(provider.clientSecret !== undefined && { client_secret: provider.clientSecret }),
+export const addProvider = (
+  owner: Owner,
+  { issuer, clientId, clientSecret }: ProviderClient,
+): Promise<string> =>
+  addConfiguration(owner, 'new-openid', {
+    issuer,
+    client_id: clientId,
+    ...(clientSecret !== undefined && { client_secret: clientSecret }),
   });
-  const [, id] = /single-sign-on\/([\w-]{36})\?done=added$/.exec(location ?? '') ?? [];
-  if (id === undefined) throw new Error(`The provider was not added: ${text}`);
-  return id;
-}
 
 /** Adds an identity provider with SAML on the page. @returns the ID of the configuration */
-export async function addSamlProvider(owner: Owner, fields: Record<string, string>): Promise<string> {
-  const { location, text } = await owner.visitor.fill(`${SSO_PATH}/configurations/new`, {
-    name: 'Example login',
-    ...fields,
-  });
+export const addSamlProvider = (owner: Owner, fields: Record<string, string>): Promise<string> =>
+  addConfiguration(owner, 'new', fields);
+
+async function addConfiguration(
+  { visitor }: Owner,
+  page: string,
+  fields: Record<string, string>,
+): Promise<string> {
+  const path = `${SSO_PATH}/configurations/${page}`;
+  const { location, text } = await visitor.fill(path, { name: 'Example login', ...fields });
   const [, id] = /single-sign-on\/([\w-]{36})\?done=added$/.exec(location ?? '') ?? [];
   if (id === undefined) throw new Error(`The provider was not added: ${text}`);
   return id;

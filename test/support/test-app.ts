@@ -9,6 +9,7 @@ import { createApplication } from '../../src/application.js';
 import { loadConfiguration } from '../../src/infrastructure/config/index.js';
 import type { DashboardRole } from '../../src/infrastructure/auth/index.js';
 import type { IssuedCredentials } from '../../src/modules/api-clients/index.js';
+import { LoginService } from '../../src/modules/dashboard-login/index.js';
 import { DashboardUsersService } from '../../src/modules/dashboard-users/index.js';
 import { OrganizationsService } from '../../src/modules/organizations/index.js';
 import { expectDocumented } from './api-document.js';
@@ -72,6 +73,9 @@ export interface TestApp {
   close(): Promise<void>;
 }
 
+/** Milliseconds. The tests of the pauses after failed logins set the usual ones. */
+const SHORT_PAUSES: LoginService['pauses'] = { failure: 20, slowed: 50 };
+
 /** The hosts of transactions of the running applications, in the order in which they started. */
 const transactionHosts: (readonly [symbol, TransactionHost])[][] = [];
 
@@ -89,6 +93,17 @@ function keepTransactionHosts(): () => void {
     transactionHosts.splice(transactionHosts.indexOf(own), 1);
     for (const [name, host] of transactionHosts.at(-1) ?? []) current.set(name, host);
   };
+}
+
+/**
+ * Starts the service before the tests of a file or a block, and closes it after them. The properties of the returned object exist
+ * from then on.
+ */
+export function useTestApp(...options: Parameters<typeof startTestApp>): TestApp {
+  const service = {} as TestApp;
+  beforeAll(async () => void Object.assign(service, await startTestApp(...options)));
+  afterAll(() => service.close());
+  return service;
 }
 
 /**
@@ -112,15 +127,19 @@ export async function startTestApp(
     DATABASE_DISTRIBUTION: process.env.TEST_DATABASE_DISTRIBUTION ?? 'none',
     SECRET_PEPPER: randomBytes(32).toString('base64'),
     KEY_ENCRYPTION_KEY: randomBytes(32).toString('base64'),
-    DATABASE_CONNECT_TIMEOUT_MS: '5000',
-    // Tests send more requests, and more wrong credentials, from one address than the default limits allow.
+    DATABASE_CONNECT_TIMEOUT_MS: '10000',
+    // Tests send more requests, and more wrong credentials, than the default limits allow.
     PLATFORM_REQUESTS_PER_MINUTE: '1000000',
+    DASHBOARD_REQUESTS_PER_MINUTE: '1000000',
+    SESSION_OPENS_PER_MINUTE: '1000000',
+    MCP_TOOL_CALLS_PER_MINUTE: '1000000',
     FAILED_CREDENTIALS_PER_MINUTE: '1000000',
     FAILED_CREDENTIALS_PER_MINUTE_AND_ADDRESS: '1000000',
     ...environment,
   });
   let app = await createApplication(configuration, { backgroundWork, modules });
   const restoreTransactionHosts = keepTransactionHosts();
+  Object.assign(app.get(LoginService).pauses, SHORT_PAUSES);
   await app.listen(0, '127.0.0.1');
   const baseUrl = await app.getUrl();
   isOwnOrigin(baseUrl);
@@ -146,7 +165,7 @@ export async function startTestApp(
     const { id: userId, email, password } = added;
     return { userId, organizationId: ofOrganization, email, password, cookie };
   };
-  const testApp: TestApp = {
+  return {
     app,
     database,
     baseUrl,
@@ -180,11 +199,10 @@ export async function startTestApp(
       await database.drop();
       expect(outgoingRequests().incomplete).toEqual([]);
       // Node.js keeps the variables of the test file, which has this object.
-      Object.assign(testApp, { app: undefined });
+      Object.assign(this, { app: undefined });
       app = undefined as never;
     },
   };
-  return testApp;
 }
 
 export function basic(credentials: Pick<IssuedCredentials, 'clientId' | 'secret'>): string {
@@ -205,3 +223,15 @@ export function error(type: string, code: string, message: string): Record<strin
 
 export const invalidField = (message: string): Record<string, string> =>
   error('INVALID_REQUEST', 'INVALID_FIELD', message);
+
+export const INVALID_CURSOR = error(
+  'INVALID_REQUEST',
+  'INVALID_CURSOR_FORMAT',
+  'The cursor is not valid. Send the next_cursor of the previous response with the same parameters.',
+);
+
+export const MISMATCH = error(
+  'INVALID_REQUEST',
+  'ENVIRONMENT_MISMATCH',
+  'The environment must be that of the access token.',
+);

@@ -123,3 +123,24 @@ export function seenOn(text: string): string {
   const [, seen = ''] = /name="seen" value="([^"]+)"/.exec(text) ?? [];
   return seen.replaceAll('&quot;', '"').replaceAll('&amp;', '&');
 }
+
+/** Returns the path of the first link whose text begins with this. */
+export function linkTo(text: string, html: string): string {
+  const [, path = ''] =
+    new RegExp(`<a [^>]*href="([^"]+)"[^>]*>(?:<svg((?!</svg>).)*</svg>)?${text}`).exec(html) ?? [];
+  return path.replaceAll('&amp;', '&');
+}
+
+/** Returns the texts of the cells of each row. */
+export const rowsOf = (html: string): string[][] =>
+  [...html.matchAll(/<tr role="row">(.*?)<\/tr>/gs)]
+    .map(([, row = '']) => [...row.matchAll(/<td [^>]*>(.*?)<\/td>/gs)])
+    .filter((cells) => cells.length > 0)
+    .map((cells) => cells.map(([, cell = '']) => cell.replaceAll(/<[^>]+>/g, '').trim()));
+
+/** Returns the text of the page without its markup. */
+export const textOf = ({ text }: PageResponse): string =>
+  text
+    .slice(text.indexOf('<main'))
+    .replaceAll(/<[^>]+>/g, ' ')
+    .replaceAll(/\s+/g, ' ');

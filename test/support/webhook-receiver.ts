@@ -2,8 +2,9 @@ import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { createServer, type IncomingHttpHeaders, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { DeliveryWorker } from '../../src/modules/webhooks/worker/delivery-worker.js';
 import { eventually } from './eventually.js';
-import type { TestApp } from './test-app.js';
+import { error, type TestApp } from './test-app.js';
 
 /** A webhook that arrived at a receiver. */
 export interface Arrival {
@@ -40,7 +41,16 @@ export async function addEndpoint(
   );
 }
 
-export async function startReceiver(): Promise<WebhookReceiver> {
+/** Starts a receiver before the tests of a file or a block, and closes it after them. */
+export function useReceiver(): WebhookReceiver {
+  const receiver = {} as WebhookReceiver;
+  beforeAll(async () => void (await startReceiver(receiver)));
+  afterAll(() => receiver.close());
+  return receiver;
+}
+
+/** @param receiver the object that becomes the receiver */
+export async function startReceiver(receiver = {} as WebhookReceiver): Promise<WebhookReceiver> {
   const server = createServer((request, response) => {
     const chunks: Buffer[] = [];
     request.on('data', (chunk: Buffer) => chunks.push(chunk));
@@ -62,7 +72,7 @@ export async function startReceiver(): Promise<WebhookReceiver> {
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
   const { port } = server.address() as AddressInfo;
-  const receiver: WebhookReceiver = {
+  const started: WebhookReceiver = {
     url: `http://127.0.0.1:${port}`,
     arrivals: [],
     response: 200,
@@ -81,5 +91,32 @@ export async function startReceiver(): Promise<WebhookReceiver> {
       await once(server, 'close');
     },
   };
-  return receiver;
+  return Object.assign(receiver, started);
 }
+
+export const ENDPOINT_NOT_FOUND = error(
+  'WEBHOOK_ENDPOINT_ERROR',
+  'WEBHOOK_ENDPOINT_NOT_FOUND',
+  'There is no webhook endpoint with this ID.',
+);
+
+/** Makes the service deliver to receivers of the tests, and retry at once. */
+export const RETRY_AT_ONCE = {
+  WEBHOOK_TARGETS: 'any',
+  WEBHOOK_RETRY_SECONDS: '0,0',
+  TRUSTED_PROXY_HOPS: '1',
+};
+
+/** Waits until the queue is empty. Resets narrowed lanes, and wakes the worker, which would look for retries only once a second. */
+export const queueIsEmpty = ({ app, database }: TestApp): Promise<boolean> =>
+  eventually('the queue is empty and the lanes are idle', async () => {
+    await database.query(
+      `UPDATE webhook_lane
+          SET adaptive_width = NULL, width_ceiling = NULL, not_before = '-infinity', consecutive_failures = 0, last_success_at = now()`,
+    );
+    app.get(DeliveryWorker).onLaneDue();
+    const [row] = await database.query<{ waiting: number }>(
+      `SELECT (SELECT count(*)::integer FROM webhook_delivery) + (SELECT coalesce(sum(in_flight), 0)::integer FROM webhook_lane) AS waiting`,
+    );
+    return row?.waiting === 0;
+  });

@@ -22,10 +22,13 @@ import { ProviderRequirement } from './identity-providers.js';
 import type { LoginBrowser } from './login-form.js';
 import { LoginLimits } from './login-limits.js';
 
-/** Milliseconds; well above the time for a password hash (40) and an audit log entry (10). */
-const FAILURE_INTERVAL = 400;
-/** Milliseconds that an attempt waits if many attempts on the account have failed. */
-const DELAY = 3 * SECOND;
+/** Milliseconds. */
+export const PAUSES = {
+  /** Well above the time for a password hash (40) and an audit log entry (10). */
+  failure: 400,
+  /** Before an attempt, if many attempts on the account have failed. */
+  slowed: 3 * SECOND,
+};
 
 interface LoginRequest extends LoginBrowser {
   /** The token of the browser's current session, which the new session replaces. */
@@ -64,6 +67,8 @@ export interface OpenedLogin {
  */
 @Injectable()
 export class LoginService {
+  readonly pauses = { ...PAUSES };
+
   constructor(
     private readonly limits: LoginLimits,
     private readonly browsers: KnownBrowsersRepository,
@@ -86,7 +91,7 @@ export class LoginService {
    * @throws ApiError RATE_LIMIT_EXCEEDED
    */
   async logIn(attempt: LoginAttempt): Promise<OpenedLogin | undefined> {
-    return maskFailureTiming(async () => {
+    return maskFailureTiming(this.pauses.failure, async () => {
       const { email, password } = attempt;
       const user = await this.users.findWithPassword(email);
       return this.attempt(user, email, attempt, async () => {
@@ -103,7 +108,7 @@ export class LoginService {
    * @throws ApiError RATE_LIMIT_EXCEEDED
    */
   async logInWithPasskey(attempt: PasskeyLogin): Promise<OpenedLogin | undefined> {
-    return maskFailureTiming(async () => {
+    return maskFailureTiming(this.pauses.failure, async () => {
       const response = passkeyResponse(attempt.credential);
       const passkey = response ? await this.passkeys.named(response) : null;
       const user = passkey && (await this.users.find(passkey.userId));
@@ -171,7 +176,7 @@ export class LoginService {
       if (user) await this.log.recordRefusal('login', user.id, 'auth.login', { ...user, origin });
       throw tooManyAttempts(wait);
     }
-    if (isSlowed) await pause(DELAY);
+    if (isSlowed) await pause(this.pauses.slowed);
     const opened = await open();
     if (user && !opened)
       await this.log.record('auth.login', { ...user, origin }, user.disabledAt ? 'denied' : 'failure');
@@ -264,14 +269,16 @@ export class LoginService {
  * reveal which check failed. The timer starts here, not when the request arrives, because a slow request body could
  * otherwise use up the interval.
  */
-async function maskFailureTiming<T>(work: () => Promise<T | undefined>): Promise<T | undefined> {
+async function maskFailureTiming<T>(
+  interval: number,
+  work: () => Promise<T | undefined>,
+): Promise<T | undefined> {
   const startedAt = performance.now();
   let result: T | undefined;
   try {
     result = await work();
     return result;
   } finally {
-    if (result === undefined)
-      await pause(FAILURE_INTERVAL - ((performance.now() - startedAt) % FAILURE_INTERVAL));
+    if (result === undefined) await pause(interval - ((performance.now() - startedAt) % interval));
   }
 }
