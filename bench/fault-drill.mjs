@@ -39,7 +39,7 @@ const LIMIT = 600;
  * Milliseconds for which a stopping process keeps serving, so that the load balancer notices with a check every half
  * second.
  */
-const SHUTDOWN_DELAY = 1_500;
+const SHUTDOWN_DELAY = 2_500;
 const NO_ROOM = /Request log entries are waiting in memory: .*No space left/;
 const PAGES = 'request_logs:read';
 

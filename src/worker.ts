@@ -1,6 +1,7 @@
 import { NestFactory } from '@nestjs/core';
 import { AppModule } from './app.module.js';
-import { announce, collectGarbage, prepareSchema, runProgram } from './infrastructure/bootstrap/index.js';
+import { announce, prepareSchema, runProgram } from './infrastructure/bootstrap/index.js';
+import { collectGarbage } from './infrastructure/heap/index.js';
 import { MetricsServer } from './infrastructure/metrics/index.js';
 import { LoggingConfiguration, ServiceLogger } from './infrastructure/logging/index.js';
 

@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { CDPSession, Locator, Page } from 'playwright-core';
 import { describeInBrowser, inspect, tabTo } from '../support/browser.js';
+import { loadFactor } from '../support/eventually.js';
 import { rememberSecret } from '../support/run-directory.js';
 import { startTestApp, type TestApp } from '../support/test-app.js';
 /** Bytes that a page may transfer, with all its files. */
@@ -65,7 +66,7 @@ describeInBrowser('The documentation in a browser', (windows) => {
     await page.waitForURL(/\/docs\/api#/);
     const opened = page.locator('.opblock.is-open');
     // Swagger UI needs seconds of CPU time to show the whole document and to open an operation, and many on a busy machine.
-    await opened.waitFor({ timeout: 45_000 });
+    await opened.waitFor({ timeout: 45_000 * loadFactor() });
     expect(await opened.locator('.opblock-summary-path').textContent()).toContain('search');
 
     await page.keyboard.press('/');

@@ -154,7 +154,7 @@ describeInBrowser('The log pages in a browser', (windows) => {
 
     await page.goto(`${LOGS}?live=on`);
     await fillRequestLog(service, [loggedRequest(production, { createdAt: new Date(), path: '/just/now' })]);
-    await page.getByText('POST /just/now').waitFor({ timeout: 10_000 });
+    await page.getByText('POST /just/now').waitFor();
     await page.getByRole('link', { name: 'Stop live updates' }).click();
     await page.getByRole('link', { name: 'Start live updates' }).waitFor();
     await page.getByRole('link', { name: 'Next page' }).click();

@@ -193,5 +193,16 @@ describeInBrowser('Single sign-on in a browser', (windows) => {
     await page.getByRole('button', { name: 'Continue' }).click();
     await logInAtProvider(page, user.email);
     await page.waitForURL('**/account');
+
+    // A test leaves no code in the address, and the page of its result can be opened again.
+    const admin = await windows.open(service.baseUrl, { javaScript: false, login: owner.login });
+    const configuration = `${SSO_PATH}/${id}`;
+    await admin.goto(configuration);
+    await admin.getByRole('button', { name: 'Test login' }).click();
+    await logInAtProvider(admin, user.email);
+    await waitForHeading(admin, 'The test succeeded');
+    expect(admin.url()).toBe(`${service.baseUrl}/sso/oidc/${id}/test`);
+    await admin.reload();
+    expect(admin.url()).toBe(`${service.baseUrl}${configuration}`);
   });
 });

@@ -843,6 +843,8 @@ describe('mcs logs', () => {
     await pause(500);
     await eventually('the tail has begun', async () => {
       await request('begun');
+      // More than 300 entries within 10 s would be shown when they are settled.
+      await pause(200);
       return tail.output !== '';
     });
     // Several pages, but few enough to be shown at once.

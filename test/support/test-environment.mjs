@@ -16,12 +16,15 @@ import { shareRsaKeys } from './rsa-keys.mjs';
  * modules in memory.
  */
 const stores = new Set();
-asyncHooks.AsyncLocalStorage = class extends AsyncLocalStorage {
-  constructor(...options) {
-    super(...options);
-    stores.add(this);
-  }
-};
+// Node.js 24 has a property without a setter.
+Object.defineProperty(asyncHooks, 'AsyncLocalStorage', {
+  value: class extends AsyncLocalStorage {
+    constructor(...options) {
+      super(...options);
+      stores.add(this);
+    }
+  },
+});
 
 /** The lowest cost of a password hash, which saves 18 ms per password. Programs, and its own unit test, use the real cost. */
 const LOWEST_COST = { memoryCost: 8, timeCost: 1 };

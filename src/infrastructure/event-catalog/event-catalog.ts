@@ -196,7 +196,7 @@ export const EVENTS = {
   NEW_DETECTED_ACCOUNTS_AVAILABLE: {
     variant: 'user',
     description:
-      'Accounts of the user were detected at these merchants. Call "Search detected accounts" to check the merchants ' +
+      'Accounts of the user were detected at these merchants. Send a request to "Search detected accounts" to check the merchants ' +
       'that you are interested in.',
     data: z
       .object({

@@ -103,7 +103,13 @@ function listPage<Row, Query>(
   const { title, parent, about, messages, filters, apply, tools } = list;
   const isUnused = !filters && result?.data.length === 0;
   const actions = isUnused ? null : list.actions;
-  const shown = result && rowsOf(list, result, visit.query['cursor'] === undefined, isUnused);
+  const shown = result ? (
+    rowsOf(list, result, visit.query['cursor'] === undefined, isUnused)
+  ) : list.requires && !visit.query[list.requires] ? (
+    <EmptyState title="No user is selected">
+      <p>Enter the identifier that your system has for the user.</p>
+    </EmptyState>
+  ) : undefined;
   return {
     title,
     parent,

@@ -287,8 +287,20 @@ function pathOf({ path }: NavigationItem, environment: PlatformEnvironment): str
   return typeof path === 'string' ? path : path(environment);
 }
 
+/** Parts of paths without an item of their own, and the part whose item their pages belong to. */
+const BELONGS_TO: Readonly<Partial<Record<string, string>>> = {
+  'external-users': 'merchant-accounts',
+  'access-grants': 'users',
+  'single-sign-on-settings': 'single-sign-on',
+  'audit-stream': 'audit-log',
+};
+
 /** Returns the path of the item that the page belongs to: the longest one that its path begins with. */
-function currentItem({ path, environment }: PageContext): string | undefined {
+function currentItem({ path: address, environment }: PageContext): string | undefined {
+  const path = address
+    .split('/')
+    .map((part) => BELONGS_TO[part] ?? part)
+    .join('/');
   return GROUPS.flatMap(({ items }) => items.map((item) => pathOf(item, environment)))
     .filter((each) => path === each || (path.startsWith(`${each}/`) && each !== dashboardPath(environment)))
     .toSorted((a, b) => b.length - a.length)[0];

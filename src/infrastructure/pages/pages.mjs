@@ -215,7 +215,7 @@ const FORMAT = new Intl.RelativeTimeFormat('en', { numeric: 'auto' });
 const UNITS = { day: 86_400, hour: 3_600, minute: 60, second: 1 };
 
 setInterval(() => {
-  for (const time of document.querySelectorAll('time.relative')) {
+  for (const time of document.querySelectorAll('time[title]')) {
     const seconds = Math.trunc((Date.parse(time.dateTime) - Date.now()) / 1_000);
     const [unit, length] = Object.entries(UNITS).find(([, each]) => Math.abs(seconds) >= each) ?? [
       'second',
@@ -256,6 +256,10 @@ for (const name of ['pointerover', 'focusin'])
       )
     )
       cell.title = cell.textContent;
+    // A long identifier is in the link only.
+    if (cell.textContent.includes('…'))
+      cell.title =
+        new URLSearchParams(cell.querySelector('a')?.search).get('external_user_id') ?? cell.textContent;
   });
 
 // Menus close with Escape, and when the focus or the pointer leaves them.

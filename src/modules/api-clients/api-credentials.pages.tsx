@@ -334,11 +334,6 @@ function secretPage(overview: SecretsOverview, secret: string, reason: 'viewed' 
           source code. You can view it again later.
         </p>
         {isNew && overlapEndsAt ? <Rotation {...overview} /> : null}
-        <p>
-          <ButtonLink to={credentialsOf(client.environment).path} kind="second">
-            Back to API credentials
-          </ButtonLink>
-        </p>
       </>
     ),
   };

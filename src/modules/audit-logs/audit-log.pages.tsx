@@ -225,7 +225,8 @@ function entryPage(entry: AuditLogEntryResponse): Page {
           [
             'Action',
             <>
-              <code>{event.action}</code>{' '}
+              <code>{event.action}</code>
+              {' · '}
               <a href={pathWith(PATH, {}, { action: event.action })}>All entries of this action</a>
             </>,
           ],
@@ -233,7 +234,8 @@ function entryPage(entry: AuditLogEntryResponse): Page {
           [
             'Done by',
             <>
-              {actor.name === actor.email ? actor.name : `${actor.name}, ${actor.email}`}{' '}
+              {actor.name === actor.email ? actor.name : `${actor.name}, ${actor.email}`}
+              {' · '}
               <a href={pathWith(PATH, {}, { actor: actor.email })}>All entries of this user</a>
             </>,
           ],

@@ -15,6 +15,7 @@ import {
   inEachEnvironment,
   ListPage,
   pathWith,
+  shortened,
   Visit,
   type ListDescription,
   type PageResponse,
@@ -112,7 +113,7 @@ export class MerchantsPage extends ListPage('listMerchants', MerchantsQuery) {
             <Allowed operation={hidden ? 'activateMerchant' : 'hideMerchant'}>
               <button class="second" form={FORM} formaction={`${path}/${id}/${hidden ? 'activate' : 'hide'}`}>
                 {hidden ? 'Show' : 'Hide'}
-                <span class="unseen">{` ${name}`}</span>
+                <span class="unseen">{` ${shortened(name)}`}</span>
               </button>
             </Allowed>
           ),

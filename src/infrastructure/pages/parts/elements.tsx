@@ -2,23 +2,14 @@ import type { ComponentChildren, FunctionComponent, VNode } from 'preact';
 import { mayPerform, type DashboardOperationName } from '../../auth/index.js';
 import { usePage } from '../page.js';
 import { localTimeAt, offsetAt } from '../time-zones.js';
-import { Icon, type IconName } from './icon.js';
+import { Icon } from './icon.js';
 
 /** How a value is colored. The words must say the same, because not everyone sees the color. */
 export type Tone = 'good' | 'warn' | 'bad' | 'soft';
 
-const TONE_ICONS: Readonly<Record<Exclude<Tone, 'soft'>, IconName>> = {
-  good: 'circle-check',
-  warn: 'circle-alert',
-  bad: 'triangle-alert',
-};
-
-/** A state in a word or two. */
+/** A state in a word or two. The style sheet gives all but soft ones an icon. */
 export const Badge: FunctionComponent<{ readonly tone: Tone }> = ({ tone, children }) => (
-  <span class={`badge tone-${tone}`}>
-    {tone === 'soft' ? null : <Icon name={TONE_ICONS[tone]} />}
-    {children}
-  </span>
+  <span class={`badge tone-${tone}`}>{children}</span>
 );
 
 /** Invisible characters that change the direction of the text around them, or are not text. Emoji contain U+200D. */
@@ -59,12 +50,23 @@ const TAIL_LENGTH = 8;
 /** What most URLs begin with takes no place in a table. */
 const SCHEME = /^https:\/\//;
 
+/** Characters of a text that is written in full elsewhere in its row. A column is seldom wider. */
+const MAX_SHOWN_LENGTH = 56;
+
+/** Returns a text without its middle, if it is long and the whole text is elsewhere: a page has dozens of them. */
+export function shortened(text: string): string {
+  if (text.length <= MAX_SHOWN_LENGTH) return text;
+  return `${text.slice(0, MAX_SHOWN_LENGTH - TAIL_LENGTH)}…${text.slice(-TAIL_LENGTH)}`.toWellFormed();
+}
+
 /**
  * A URL, an email address, an ID or a name on one line. If its place is too narrow, its middle gives way, because its end says
  * more; that of several words loses its end. A script shows the whole text on hover and focus.
  */
 export function Middle({ text }: { readonly text: string }): VNode {
-  if (text.length < MIN_SHORTENED_LENGTH || /[^\x21-\x7e]/.test(text)) return <Foreign text={text} />;
+  // The name in an email address says more than the end of a long domain.
+  if (text.length < MIN_SHORTENED_LENGTH || /[^\x21-\x7e…]|^[^@]+@[^@]{16,}$/.test(text))
+    return <Foreign text={text} />;
   const start = TAIL.exec(text)?.index ?? text.length - TAIL_LENGTH;
   const [scheme] = SCHEME.exec(text) ?? [''];
   return (
@@ -140,7 +142,7 @@ export const ButtonLink: FunctionComponent<ButtonLinkProps> = (props) => {
   return (
     <a class={`button ${kind}`} href={to}>
       {children}
-      {of ? <span class="unseen">{` ${of}`}</span> : null}
+      {of ? <span class="unseen">{` ${shortened(of)}`}</span> : null}
     </a>
   );
 };
@@ -173,7 +175,7 @@ export function Moment({ time, isExact = false }: MomentProps): VNode {
 export function RelativeTime({ time }: { readonly time: Date }): VNode {
   const { now, timeZone } = usePage();
   return (
-    <time class="relative" datetime={time.toISOString()} title={exactTime(time, timeZone, 19)}>
+    <time datetime={time.toISOString()} title={exactTime(time, timeZone, 19)}>
       {relativeTime(time, now)}
     </time>
   );

@@ -5,6 +5,7 @@ import { fieldOf } from '../../validation/index.js';
 import { usePage } from '../page.js';
 import { localTimeOf, SEEN_FIELD, type ShownValues } from '../submitted.js';
 import { UTC, ZONE_PARAMETER } from '../time-zones.js';
+import { shortened } from './elements.js';
 
 export const FORM_TOKEN_FIELD = 'form_token';
 /** The field with a random value for each page, which shows that a browser sent the same form of the same page again. */
@@ -295,7 +296,7 @@ export function SelectField(props: SelectFieldProps): VNode {
       <select {...control(props)}>
         {options.map(({ value, label }) => (
           <option key={value} value={value} selected={value === selected}>
-            {label}
+            {shortened(label)}
           </option>
         ))}
       </select>
@@ -370,7 +371,7 @@ export const ActionButton: FunctionComponent<ActionButtonProps> = ({ action, chi
     ))}
     <button class="second">
       {children}
-      {of ? <span class="unseen">{` ${of}`}</span> : null}
+      {of ? <span class="unseen">{` ${shortened(of)}`}</span> : null}
     </button>
   </Form>
 );

@@ -43,6 +43,13 @@ const NAMES = [
 
 export type IconName = (typeof NAMES)[number];
 
+/** The icons of badges, which many rows of a list show. */
+const BADGE_ICONS: Readonly<Partial<Record<IconName, string>>> = {
+  'circle-check': 'good',
+  'circle-alert': 'warn',
+  'triangle-alert': 'bad',
+};
+
 /**
  * The style of each icon, for the style sheet of all pages: an icon colors the shapes of its file. Shapes in the page would take
  * a tenth of its size, and a list shows some of them in each row.
@@ -50,7 +57,8 @@ export type IconName = (typeof NAMES)[number];
 export const ICON_STYLES = NAMES.map((name) => {
   const file = readFileSync(resolve(`lucide-static/icons/${name}.svg`), 'utf8');
   const picture = encodeURIComponent(file.replace(/^.*?(?=<svg)/s, '').replaceAll(/\s+/g, ' '));
-  return `.icon-${name}{mask-image:url("data:image/svg+xml,${picture}")}`;
+  const badge = BADGE_ICONS[name] ? `,.badge.tone-${BADGE_ICONS[name]}::before` : '';
+  return `.icon-${name}${badge}{mask-image:url("data:image/svg+xml,${picture}")}`;
 }).join('\n');
 
 /** An icon beside words that say the same; screen readers skip it. */

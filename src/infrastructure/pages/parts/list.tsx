@@ -7,7 +7,7 @@ import { EXPORT_FORMATS } from '../export-file.js';
 import { localTimeOf } from '../submitted.js';
 import { ZONE_PARAMETER } from '../time-zones.js';
 import { Form, SelectField, TextField, ZoneField } from './form.js';
-import { Done, Foreign, Middle } from './elements.js';
+import { Done, Foreign, Middle, shortened } from './elements.js';
 import { Icon, type IconName } from './icon.js';
 
 /** The list that filters and live updates replace. */
@@ -429,13 +429,22 @@ export function pathOfUser(environment: PlatformEnvironment, user: string): stri
   return pathWith(dashboardPath(environment, 'external-users'), { external_user_id: user }, {});
 }
 
-/** A user of the organization, with a link to their page. */
-export function UserLink({ user }: { readonly user: string }): VNode {
+/** Letters of other scripts, which browsers encode themselves: three times as long, for each row of a list. */
+const ENCODED_LETTERS = /(?:%[89A-F][\dA-F])+/g;
+
+/** A user of the organization, with a link to their page. A list has the whole identifier in the link only. */
+export function UserLink({ user, isWhole = false }: UserLinkProps): VNode {
+  const path = pathOfUser(usePage().environment, user);
   return (
-    <a href={pathOfUser(usePage().environment, user)}>
-      <Middle text={user} />
+    <a href={path.replaceAll(ENCODED_LETTERS, (letters) => decodeURIComponent(letters))}>
+      <Middle text={isWhole ? user : shortened(user)} />
     </a>
   );
+}
+
+interface UserLinkProps {
+  readonly user: string;
+  readonly isWhole?: boolean;
 }
 
 /** A session, with a link to its entries in the request log. */

@@ -1,6 +1,6 @@
 import type { ComponentChildren, VNode, FunctionComponent } from 'preact';
 import type { DashboardOperationName } from '../../auth/index.js';
-import { ButtonLink, Foreign, Middle, Moment, RelativeTime } from './elements.js';
+import { ButtonLink, Foreign, Middle, Moment, RelativeTime, shortened } from './elements.js';
 
 /**
  * What a column shows. Its width and how a long value is shortened follow from it, so that each row is one line:
@@ -201,7 +201,12 @@ export function checkColumn<Row>(
     cell: (row) => {
       const found = selectable(row);
       return found ? (
-        <input type="checkbox" name={SELECTED} value={found.value} aria-label={`Select ${found.of}`} />
+        <input
+          type="checkbox"
+          name={SELECTED}
+          value={found.value}
+          aria-label={`Select ${shortened(found.of)}`}
+        />
       ) : null;
     },
   };

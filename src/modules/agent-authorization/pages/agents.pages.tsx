@@ -79,7 +79,7 @@ class ConnectionsPage extends ListPage('listAgentConnections', ListAgentConnecti
         { title: 'Scopes', kind: 'short', cell: ({ scopes }) => scopes.join(', ') },
         { title: 'Connected', kind: 'time', cell: ({ created_at }) => created_at },
         { title: 'Last token issued', kind: 'time', cell: ({ last_used_at }) => last_used_at },
-        { title: 'Ends if not used', kind: 'moment', cell: ({ expires_at }) => expires_at },
+        { title: 'Ends if not used', kind: 'time', cell: ({ expires_at }) => expires_at },
         actionColumn({
           operation: 'disconnectAgent',
           label: 'Disconnect',

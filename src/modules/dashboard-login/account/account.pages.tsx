@@ -8,7 +8,6 @@ import {
   Badge,
   Details,
   Form,
-  Link,
   Moment,
   Notice,
   TextField,
@@ -26,7 +25,8 @@ import { PasswordsService } from '../passwords/passwords.service.js';
 import { SecondFactorService } from '../second-factor/second-factor.service.js';
 import { DashboardSessionsService } from '../sessions/dashboard-sessions.service.js';
 
-const ACCOUNT: PageResponse = { redirectTo: '/account' };
+export const YOUR_ACCOUNT = { title: 'Your account', path: '/account' };
+const ACCOUNT: PageResponse = { redirectTo: YOUR_ACCOUNT.path };
 
 @Controller('account')
 export class AccountController {
@@ -109,7 +109,7 @@ interface AccountPageProps {
 function accountPage(props: AccountPageProps): Page {
   const { actor, organization, hasSecondFactor, passkeys, sessions } = props;
   return {
-    title: 'Your account',
+    title: YOUR_ACCOUNT.title,
     content: (
       <>
         <Details
@@ -211,6 +211,7 @@ function sessionList({ credential }: DashboardActor, sessions: readonly Dashboar
 function passwordPage(email: string, isRefused = false, error?: string): Page {
   return {
     title: 'Change your password',
+    parent: YOUR_ACCOUNT,
     status: isRefused ? 403 : error ? 400 : 200,
     content: (
       <>
@@ -228,7 +229,6 @@ function passwordPage(email: string, isRefused = false, error?: string): Page {
           <NewPasswordField error={error} />
           <SubmitButton>Change password</SubmitButton>
         </Form>
-        <Link to="/account">Back to your account</Link>
       </>
     ),
   };
@@ -237,10 +237,10 @@ function passwordPage(email: string, isRefused = false, error?: string): Page {
 function passwordChangedPage(): Page {
   return {
     title: 'Your password is changed',
+    parent: YOUR_ACCOUNT,
     content: (
       <>
         <Notice kind="good">Use your new password from now on. All your other sessions have ended.</Notice>
-        <Link to="/account">Back to your account</Link>
       </>
     ),
   };

@@ -4,11 +4,11 @@ import {
   Done,
   Form,
   FormProblem,
-  Link,
   Moment,
   TextField,
   type Page,
 } from '../../../infrastructure/pages/index.js';
+import { YOUR_ACCOUNT } from '../account/account.pages.js';
 import { MAX_NAME_LENGTH, type Passkey } from './passkey.entity.js';
 import { MAX_PASSKEYS, TOO_MANY } from './passkeys.service.js';
 
@@ -59,6 +59,7 @@ export function passkeyLogin(fields: Readonly<Record<string, string | undefined>
 export function passkeysPage(passkeys: readonly Passkey[], origin: string): Page {
   return {
     title: 'Passkeys',
+    parent: YOUR_ACCOUNT,
     script: PASSKEY_SCRIPT,
     content: (
       <>
@@ -92,7 +93,6 @@ export function passkeysPage(passkeys: readonly Passkey[], origin: string): Page
         ) : (
           <p>{TOO_MANY}</p>
         )}
-        <Link to="/account">Back to your account</Link>
       </>
     ),
   };

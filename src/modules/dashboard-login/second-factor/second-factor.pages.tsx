@@ -16,6 +16,7 @@ import {
 import { CurrentActor, isRecentLogin, type DashboardActor } from '../../../infrastructure/auth/index.js';
 import type { FormFields } from '../../../infrastructure/http/index.js';
 import { Clock } from '../../../infrastructure/time/index.js';
+import { YOUR_ACCOUNT } from '../account/account.pages.js';
 import { PasskeysService } from '../passkeys/passkeys.service.js';
 import {
   SecondFactorService,
@@ -103,6 +104,7 @@ function secondFactorStatePage(
 ): Page {
   return {
     title: 'Two-factor authentication',
+    parent: YOUR_ACCOUNT,
     status: refused ? 403 : 200,
     content: (
       <>
@@ -113,7 +115,6 @@ function secondFactorStatePage(
           </Notice>
         ) : null}
         {state.enabledAt ? enabled(state.enabledAt, state.recoveryCodesLeft, refused) : DISABLED}
-        <Link to="/account">Back to your account</Link>
       </>
     ),
   };

@@ -6,11 +6,13 @@ import {
   Link,
   Notice,
   RelativeTime,
+  SubmitButton,
   TextField,
   type PageResponse,
 } from '../../../infrastructure/pages/index.js';
 import type { DeviceAuthorization } from '../authorizations/device-authorization.entity.js';
 
+const DEVICES = { title: 'Devices', path: '/dashboard/devices' };
 const CODE_NOT_FOUND = 'Code not found';
 const CODE_NOT_FOUND_HINT =
   'Your organization has no such code, or the code has expired. Codes expire after 10 minutes; request a new one on the device.';
@@ -30,6 +32,7 @@ const SCOPES: Readonly<Record<Scope, string>> = {
 export function codePage(userCode: string, isUnknown = false): PageResponse {
   return {
     title: 'Connect a device',
+    parent: DEVICES,
     ...(isUnknown && { status: 404 }),
     content: (
       <Form action="/device">
@@ -42,7 +45,7 @@ export function codePage(userCode: string, isUnknown = false): PageResponse {
           autocomplete="off"
           {...(isUnknown && { error: `${CODE_NOT_FOUND}. ${CODE_NOT_FOUND_HINT}` })}
         />
-        <button>Continue</button>
+        <SubmitButton>Continue</SubmitButton>
       </Form>
     ),
   };
@@ -117,6 +120,7 @@ export function resultPage(outcome: keyof typeof RESULTS, isDecidedByAnotherUser
   const { title, kind, text } = RESULTS[outcome];
   return {
     title,
+    parent: DEVICES,
     content: (
       <>
         <Notice kind={kind}>{text}</Notice>
@@ -131,6 +135,7 @@ export function resultPage(outcome: keyof typeof RESULTS, isDecidedByAnotherUser
 export function unknownRequestPage(): PageResponse {
   return {
     title: CODE_NOT_FOUND,
+    parent: DEVICES,
     status: 404,
     content: (
       <>

@@ -57,6 +57,9 @@ const ENTRIES_PER_PAGE = 50;
 /** With many columns, a page of fewer entries stays below 60 KB. */
 const ENTRIES_OF_MANY_COLUMNS = 35;
 const MANY_COLUMNS = 5;
+/** Fewer again if the identifiers of users have more bytes than this, so that the page stays below 60 KB. */
+const LONG_IDENTIFIERS = 3_200;
+const ENTRIES_WITH_LONG_IDENTIFIERS = 20;
 
 const DEFAULT_COLUMNS: readonly OptionalColumn[] = ['latency', 'user'];
 const COLUMNS_COOKIE = 'request_log_columns';
@@ -174,7 +177,12 @@ export class RequestLogsPagesController {
       environment: visit.environment,
       limit: columns.length < MANY_COLUMNS ? ENTRIES_PER_PAGE : ENTRIES_OF_MANY_COLUMNS,
     });
-    const { data, next_cursor } = await this.requestLogs.page(visit.actor, query);
+    const found = await this.requestLogs.page(visit.actor, query);
+    const identifiers = found.data.map(({ external_user_id: user }) => user).join('');
+    const { data, next_cursor } =
+      Buffer.byteLength(identifiers) <= LONG_IDENTIFIERS
+        ? found
+        : await this.requestLogs.page(visit.actor, { ...query, limit: ENTRIES_WITH_LONG_IDENTIFIERS });
     const isEmpty = data.length === 0 && query.cursor === undefined;
     const newestTime = isEmpty ? await this.requestLogs.newestTime(visit) : undefined;
     return { query, entries: data, nextCursor: next_cursor, newestTime };

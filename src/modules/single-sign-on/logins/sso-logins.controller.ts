@@ -1,4 +1,4 @@
-import { Controller, Get, Param, Post, Query, Req, Res, StreamableFile } from '@nestjs/common';
+import { Controller, Get, Param, Post, Req, Res, StreamableFile } from '@nestjs/common';
 import { ApiExcludeController } from '@nestjs/swagger';
 import type { Request, Response } from 'express';
 import {
@@ -7,14 +7,27 @@ import {
   type DashboardIdentity,
 } from '../../../infrastructure/auth/index.js';
 import { NOT_FOUND } from '../../../infrastructure/errors/index.js';
-import { OnSurface, type FormFields } from '../../../infrastructure/http/index.js';
+import {
+  clearCookie,
+  cookieOf,
+  OnSurface,
+  setCookie,
+  type FormFields,
+} from '../../../infrastructure/http/index.js';
 import { FormBody, FormTokens, PageRoute, type PageResponse } from '../../../infrastructure/pages/index.js';
+import { Clock, MINUTE } from '../../../infrastructure/time/index.js';
 import { continuePage, loginBrowserOf, withNext } from '../../dashboard-login/index.js';
+import { configurationPath } from '../configurations/sso-configurations.pages.js';
 import { failedLoginPage, suggestedLoginPage, testedPage } from './sso-logins.pages.js';
 import { SsoLoginsService } from './sso-logins.service.js';
 
 /** Bytes of a form whose response has 256 KiB, in base64 and with escaped characters. */
 const RESPONSE_FORM_LIMIT = 524_288;
+
+/** Carries the response to a test login from the address that it arrived at to the page that shows it. */
+const TEST_COOKIE = 'sso_test';
+/** Bytes. Browsers ignore a cookie of more than 4,096, with its name. */
+const MAX_TEST_COOKIE = 3_800;
 
 /** Where identity providers send browsers after a login. */
 @ApiExcludeController()
@@ -23,6 +36,7 @@ export class SsoLoginsController {
   constructor(
     private readonly logins: SsoLoginsService,
     private readonly tokens: FormTokens,
+    private readonly clock: Clock,
   ) {}
 
   /** Our metadata for a SAML provider. */
@@ -84,14 +98,43 @@ export class SsoLoginsController {
   @PageRoute({ login: false, isOneTime: true })
   async finish(
     @Param('id') configurationId: string,
-    @Query('state') state: unknown,
     @Req() request: Request,
     @Res({ passthrough: true }) response: Response,
   ): Promise<PageResponse> {
+    const { pathname, search } = new URL(request.originalUrl, 'http://own.invalid');
+    // Only a browser has an address bar, where the code would stay with the page that shows a test.
+    const isShown = request.user && request.headers['sec-fetch-dest'] === 'document';
+    if (isShown && search.length <= MAX_TEST_COOKIE && (await this.logins.isTest(stateIn(search)))) {
+      setCookie(response, TEST_COOKIE, search, new Date(this.clock.milliseconds() + MINUTE));
+      return { redirectTo: `${pathname}/test` };
+    }
+    return this.finished(configurationId, search, request, response);
+  }
+
+  @Get(['oidc/:id/test', 'saml/:id/test'])
+  @PageRoute({ login: false })
+  async finishTest(
+    @Param('id') configurationId: string,
+    @Req() request: Request,
+    @Res({ passthrough: true }) response: Response,
+  ): Promise<PageResponse> {
+    const search = cookieOf(request, TEST_COOKIE);
+    // The page was opened again.
+    if (search === undefined) return { redirectTo: configurationPath(configurationId) };
+    clearCookie(response, TEST_COOKIE);
+    return this.finished(configurationId, search, request, response);
+  }
+
+  private async finished(
+    configurationId: string,
+    query: string,
+    request: Request,
+    response: Response,
+  ): Promise<PageResponse> {
     const finished = await this.logins.finish({
       configurationId,
-      state: typeof state === 'string' ? state : '',
-      query: new URL(request.originalUrl, 'http://own.invalid').search,
+      state: stateIn(query),
+      query,
       user: request.user as DashboardIdentity | undefined,
       replacing: sessionTokenOf(request),
       ...loginBrowserOf(request),
@@ -102,4 +145,10 @@ export class SsoLoginsController {
     setSessionCookie(response, opened.session.token, opened.session.expiresAt);
     return { redirectTo: opened.stage === 'complete' ? next : withNext('/login/second-factor', next) };
   }
+}
+
+/** @returns an empty text for a query with several states, which belongs to no login */
+function stateIn(query: string): string {
+  const [state = '', ...others] = new URLSearchParams(query).getAll('state');
+  return others.length === 0 ? state : '';
 }

@@ -140,6 +140,14 @@ export class SsoLoginsService extends IdentityProviders {
     return STATE.test(text);
   }
 
+  /** Returns whether the state is that of a test login. */
+  isTest(state: string): Promise<boolean> {
+    return this.transaction.manager.existsBy(SsoAttempt, {
+      stateHash: sha256(state),
+      testerId: Not(IsNull()),
+    });
+  }
+
   /** Returns the enabled provider that a login can begin at, for the page that asks the user to continue. */
   async suggested(configurationId: string): Promise<SsoConfiguration | undefined> {
     const configuration = await this.find(configurationId);

@@ -152,7 +152,7 @@ function situationOf({ status, health }: WebhookEndpointResponse): VNode | null 
     );
   if (health.consecutive_failures > 0)
     return (
-      <p>
+      <Notice kind="bad">
         {health.consecutive_failures === 1
           ? 'The last delivery failed. '
           : `The last ${health.consecutive_failures} deliveries failed. `}
@@ -162,7 +162,7 @@ function situationOf({ status, health }: WebhookEndpointResponse): VNode | null 
           {' '}
           When your receiver works again, choose Recover events to send the events whose retries ran out.
         </Allowed>
-      </p>
+      </Notice>
     );
   return null;
 }
@@ -198,7 +198,7 @@ function deliveriesTo(
             },
             {
               title: 'Result',
-              kind: 'status',
+              kind: 'text',
               cell: ({ status_code, reason }) => <AttemptResult statusCode={status_code} reason={reason} />,
             },
             {

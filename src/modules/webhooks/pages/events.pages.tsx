@@ -281,7 +281,7 @@ function eventPage(
                 <Moment time={createdAt} /> (<RelativeTime time={createdAt} />)
               </span>,
             ],
-            ['User', externalUserId && <UserLink key="user" user={externalUserId} />],
+            ['User', externalUserId && <UserLink key="user" user={externalUserId} isWhole />],
             [
               'Session',
               sessionId && (
