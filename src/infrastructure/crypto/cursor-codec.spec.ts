@@ -44,8 +44,7 @@ describe('A cursor', () => {
 
   it('is refused if it is malformed', () => {
     const anything = fc.oneof(
-      fc.string({ unit: 'binary', maxLength: 600 }),
-      fc.base64String({ minLength: 4, maxLength: 600 }),
+      fc.string({ unit: 'binary', maxLength: 100 }),
       fc.uint8Array({ maxLength: 200 }).map((bytes) => Buffer.from(bytes).toString('base64url')),
       fc.tuple(fc.nat(cursor.length), fc.string({ minLength: 1, maxLength: 3 })).map(([at, inserted]) => {
         return cursor.slice(0, at) + inserted + cursor.slice(at);
