@@ -1,5 +1,4 @@
 import { TransactionHost } from '@nestjs-cls/transactional';
-import fc from 'fast-check';
 import { DataSource } from 'typeorm';
 import { AuditRecorder, type DashboardActor } from '../../src/infrastructure/auth/index.js';
 import { Clock, HOUR } from '../../src/infrastructure/time/index.js';
@@ -15,7 +14,14 @@ import type { IssuedCredentials } from '../../src/modules/api-clients/index.js';
 import { addOrganization, fillAuditLog } from '../support/audit-entries.js';
 import { moveClock, stopClock } from '../support/clock.js';
 import { LIST_AUDIT_LOGS } from '../support/operations.js';
-import { error, invalidField, useTestApp, type TestResponse, INVALID_CURSOR } from '../support/test-app.js';
+import {
+  error,
+  invalidField,
+  useTestApp,
+  type TestResponse,
+  alteredCursors,
+  INVALID_CURSOR,
+} from '../support/test-app.js';
 
 const PATH = LIST_AUDIT_LOGS.path;
 const PAGE = 100;
@@ -402,38 +408,8 @@ describe('Cursors of GET /audit_logs', () => {
     await expectRefused({ cursor: foreign ?? '' });
   });
 
-  it('are rejected if they are malformed', async () => {
-    const anything = fc.oneof(
-      fc.string({ minLength: 1, unit: 'binary' }).filter((text) => text.trim() !== '' && text.isWellFormed()),
-      fc.base64String({ minLength: 4 }),
-      fc.stringMatching(/^[\w-]{1,600}$/),
-      fc.uint8Array({ minLength: 1, maxLength: 80 }).map((bytes) => Buffer.from(bytes).toString('base64url')),
-      fc.constantFrom(
-        '\0',
-        'null',
-        '[]',
-        `${cursor}=`,
-        `${cursor} `,
-        ` ${cursor}`,
-        `${cursor}${cursor}`,
-        cursor.toUpperCase(),
-      ),
-    );
-    await fc.assert(
-      fc.asyncProperty(anything, (text) => expectRefused({ cursor: text })),
-      { numRuns: 150 },
-    );
-  });
-
-  it('are rejected if truncated or altered in any bit', async () => {
-    for (let length = 1; length < cursor.length; length += 1)
-      await expectRefused({ cursor: cursor.slice(0, length) });
-    const bytes = Buffer.from(cursor, 'base64url');
-    for (let bit = 0; bit < bytes.length * 8; bit += 1) {
-      const flipped = Buffer.from(bytes);
-      flipped[bit >> 3] = (flipped[bit >> 3] ?? 0) ^ (1 << (bit & 7));
-      await expectRefused({ cursor: flipped.toString('base64url') });
-    }
+  it('are rejected if they are malformed or altered', async () => {
+    for (const altered of alteredCursors(cursor)) await expectRefused({ cursor: altered });
   });
 });
 

@@ -50,6 +50,7 @@ const LOADED_NAMES = [
 const service = useTestApp({
   MCP_TOKEN_REQUESTS_PER_MINUTE: '1000000',
   APPLICATIONS_PER_HOUR: '1000000',
+  SESSION_OPENS_PER_MINUTE: '1000000',
 });
 let serviceToken: string;
 

@@ -668,6 +668,7 @@ describe('Documentation', () => {
     readFileSync(new URL('../../openapi.json', import.meta.url), 'utf8')
       .replace('Limit: 600 requests per minute per client', 'Limit: 1000000 requests per minute per client')
       .replace('accepts 6000 requests per minute', 'accepts 1000000 requests per minute')
+      .replace('the dashboard API 600 per minute', 'the dashboard API 1000000 per minute')
       .replace('Limit: 30 requests per hour', 'Limit: 1000000 requests per hour'),
   ) as Record<string, unknown>;
 

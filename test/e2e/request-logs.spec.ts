@@ -1,5 +1,4 @@
 import { randomUUID } from 'node:crypto';
-import fc from 'fast-check';
 import { DAY, HOUR } from '../../src/infrastructure/time/index.js';
 import { CursorCodec } from '../../src/infrastructure/crypto/index.js';
 import type { IssuedCredentials } from '../../src/modules/api-clients/index.js';
@@ -15,6 +14,7 @@ import {
 } from '../support/request-log-entries.js';
 import { issueServiceToken } from '../support/service-tokens.js';
 import {
+  alteredCursors,
   error,
   invalidField,
   useTestApp,
@@ -610,38 +610,9 @@ describe('Cursors of GET /request-logs', () => {
     if (body.next_cursor) await expectRefused({ cursor: body.next_cursor });
   });
 
-  it('are rejected if truncated, altered in any byte, or forged', async () => {
-    const beginnings = Array.from({ length: cursor.length - 1 }, (_, index) => cursor.slice(0, index + 1));
-    await Promise.all(beginnings.map((text) => expectRefused({ cursor: text })));
-    const bytes = Buffer.from(cursor, 'base64url');
-    const flipped = Array.from(bytes, (byte, index) => {
-      const copy = Buffer.from(bytes);
-      // Each byte at another bit.
-      copy.writeUInt8(byte ^ (1 << (index % 8)), index);
-      return copy.toString('base64url');
-    });
-    await Promise.all(flipped.map((text) => expectRefused({ cursor: text })));
-    const anything = fc.oneof(
-      fc.string({ unit: 'binary', minLength: 1, maxLength: 300 }),
-      fc.base64String({ minLength: 4, maxLength: 600 }),
-      fc
-        .uint8Array({ minLength: 1, maxLength: 200 })
-        .map((array) => Buffer.from(array).toString('base64url')),
-      fc.tuple(fc.nat(200), fc.string({ minLength: 1, maxLength: 3 })).map(([index, text]) => {
-        const from = index % cursor.length;
-        return `${cursor.slice(0, from)}${text}${cursor.slice(from)}`;
-      }),
-    );
-    await fc.assert(
-      fc.asyncProperty(anything, async (text) => {
-        // A blank cursor counts as absent.
-        fc.pre(text !== cursor && text.trim() !== '');
-        await expectRefused({ cursor: text });
-      }),
-      { numRuns: 200 },
-    );
-    await expectRefused({ cursor: 'A'.repeat(10_000) });
-  }, 60_000);
+  it('are rejected if they are malformed or altered', async () => {
+    for (const altered of alteredCursors(cursor)) await expectRefused({ cursor: altered });
+  });
 });
 
 describe('GET /request-logs/:id', () => {

@@ -77,6 +77,7 @@ function schemaOf($ref = '', event?: unknown): Schema {
 const service = useTestApp({
   MCP_TOKEN_REQUESTS_PER_MINUTE: '1000000',
   APPLICATIONS_PER_HOUR: '1000000',
+  SESSION_OPENS_PER_MINUTE: '1000000',
 });
 let owner: Login;
 let serviceToken: string;

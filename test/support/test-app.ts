@@ -131,7 +131,6 @@ export async function startTestApp(
     // Tests send more requests, and more wrong credentials, than the default limits allow.
     PLATFORM_REQUESTS_PER_MINUTE: '1000000',
     DASHBOARD_REQUESTS_PER_MINUTE: '1000000',
-    SESSION_OPENS_PER_MINUTE: '1000000',
     MCP_TOOL_CALLS_PER_MINUTE: '1000000',
     FAILED_CREDENTIALS_PER_MINUTE: '1000000',
     FAILED_CREDENTIALS_PER_MINUTE_AND_ADDRESS: '1000000',
@@ -223,6 +222,20 @@ export function error(type: string, code: string, message: string): Record<strin
 
 export const invalidField = (message: string): Record<string, string> =>
   error('INVALID_REQUEST', 'INVALID_FIELD', message);
+
+/** Returns cursors that no list accepts; `cursor-codec.spec.ts` has all others. */
+export const alteredCursors = (cursor: string): string[] => [
+  '\0',
+  'null',
+  '[]',
+  `${cursor}=`,
+  `${cursor} `,
+  ` ${cursor}`,
+  `${cursor}${cursor}`,
+  cursor.toUpperCase(),
+  cursor.slice(0, -1),
+  'A'.repeat(10_000),
+];
 
 export const INVALID_CURSOR = error(
   'INVALID_REQUEST',
