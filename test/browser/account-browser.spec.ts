@@ -113,7 +113,7 @@ describeInBrowser('Logins and accounts in a browser', (windows) => {
       await waitForHeading(page, 'Enter your code');
       await page.getByLabel('Code', { exact: true }).fill('000000');
       await page.getByRole('button', { name: 'Log in', exact: true }).click();
-      expect(await page.getByText('This code is wrong').count()).toBe(1);
+      await page.getByText('This code is wrong').waitFor();
       await expectEmptyWithFocus(page.getByLabel('Code', { exact: true }));
       // The current code was used for the setup.
       {
@@ -135,7 +135,7 @@ describeInBrowser('Logins and accounts in a browser', (windows) => {
       await page.getByRole('link', { name: 'Manage two-factor authentication' }).click();
       await page.getByLabel('Your password').last().fill(user.password);
       await page.getByRole('button', { name: 'Turn off two-factor authentication' }).click();
-      expect(await page.getByText('Two-factor authentication is off').count()).toBe(1);
+      await page.getByText('Two-factor authentication is off').waitFor();
     },
   );
 
