@@ -169,7 +169,7 @@ describeInBrowser('Logins and accounts in a browser', (windows) => {
     expect(await focused(page)).toMatchObject({ name: 'Email address', isVisible: true });
     await page.keyboard.type(user.email);
     await page.keyboard.press('Enter');
-    await page.getByLabel('Password').waitFor();
+    await page.getByLabel('Password').and(page.locator(':focus')).waitFor();
     expect(await focused(page)).toMatchObject({ name: 'Password', isVisible: true });
     await page.keyboard.type(user.password);
     await page.keyboard.press('Enter');
@@ -223,7 +223,7 @@ describeInBrowser('Logins and accounts in a browser', (windows) => {
     await page.keyboard.type(user.email);
     await tabTo(page, 'Continue');
     await page.keyboard.press('Enter');
-    await page.getByLabel('Password').waitFor();
+    await page.getByLabel('Password').and(page.locator(':focus')).waitFor();
     await page.keyboard.type(user.password);
     await tabTo(page, 'Log in');
     await page.keyboard.press('Enter');

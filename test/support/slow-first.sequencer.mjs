@@ -33,8 +33,6 @@ const SECONDS = {
   'webhook-resends': 20,
   uploads: 20,
   'clients-on-networks': 20,
-  'embedded-postgres': 18,
-  'forms-sent-twice': 17,
 };
 
 export default class SlowFirstSequencer extends TestSequencer {
