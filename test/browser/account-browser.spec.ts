@@ -113,7 +113,7 @@ describeInBrowser('Logins and accounts in a browser', (windows) => {
       await waitForHeading(page, 'Enter your code');
       await page.getByLabel('Code', { exact: true }).fill('000000');
       await page.getByRole('button', { name: 'Log in', exact: true }).click();
-      expect(await page.getByText('This code is wrong').count()).toBe(1);
+      await page.getByText('This code is wrong').waitFor();
       await expectEmptyWithFocus(page.getByLabel('Code', { exact: true }));
       // The current code was used for the setup.
       {
@@ -135,7 +135,7 @@ describeInBrowser('Logins and accounts in a browser', (windows) => {
       await page.getByRole('link', { name: 'Manage two-factor authentication' }).click();
       await page.getByLabel('Your password').last().fill(user.password);
       await page.getByRole('button', { name: 'Turn off two-factor authentication' }).click();
-      expect(await page.getByText('Two-factor authentication is off').count()).toBe(1);
+      await page.getByText('Two-factor authentication is off').waitFor();
     },
   );
 
@@ -169,7 +169,7 @@ describeInBrowser('Logins and accounts in a browser', (windows) => {
     expect(await focused(page)).toMatchObject({ name: 'Email address', isVisible: true });
     await page.keyboard.type(user.email);
     await page.keyboard.press('Enter');
-    await page.getByLabel('Password').waitFor();
+    await page.getByLabel('Password').and(page.locator(':focus')).waitFor();
     expect(await focused(page)).toMatchObject({ name: 'Password', isVisible: true });
     await page.keyboard.type(user.password);
     await page.keyboard.press('Enter');
@@ -223,7 +223,7 @@ describeInBrowser('Logins and accounts in a browser', (windows) => {
     await page.keyboard.type(user.email);
     await tabTo(page, 'Continue');
     await page.keyboard.press('Enter');
-    await page.getByLabel('Password').waitFor();
+    await page.getByLabel('Password').and(page.locator(':focus')).waitFor();
     await page.keyboard.type(user.password);
     await tabTo(page, 'Log in');
     await page.keyboard.press('Enter');

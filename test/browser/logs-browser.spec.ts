@@ -390,6 +390,7 @@ describeInBrowser('The log pages in a browser', (windows) => {
     await page.getByLabel('Period').selectOption('7d');
     await page.getByLabel('Outcome').selectOption('failure');
     await page.getByRole('button', { name: 'Apply filters' }).click();
+    await page.waitForLoadState();
     expect(await page.locator('tbody tr').count()).toBe(4);
     await page.getByRole('link', { name: 'Choose columns' }).click();
     await page.getByLabel('Session ID').check();
@@ -399,6 +400,7 @@ describeInBrowser('The log pages in a browser', (windows) => {
     await page.goto(AUDIT);
     await page.getByLabel('Action').selectOption('Add a user');
     await page.getByRole('button', { name: 'Apply filters' }).click();
+    await page.waitForLoadState();
     expect(await page.locator('tbody tr').count()).toBe(1);
     await page.getByRole('link', { name: 'Verify the log' }).click();
     await waitForHeading(page, 'The audit log is intact');

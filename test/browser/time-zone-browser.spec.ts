@@ -127,9 +127,11 @@ describeInBrowser('Times on pages', (windows) => {
     await page.getByText('More filters').click();
     await page.getByLabel('From', { exact: true }).fill(clockAt(OFFSET));
     await page.getByRole('button', { name: 'Apply filters' }).click();
+    await page.waitForLoadState();
     expect(await page.locator('tbody tr').count()).toBe(2);
     await openAccountMenu(page);
     await page.getByRole('button', { name: 'Use UTC' }).click();
+    await page.waitForLoadState();
     await page.getByText('Times in UTC').waitFor({ state: 'attached' });
     expect(await page.locator('tbody tr').count()).toBe(2);
   });

@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process';
-import { randomBytes } from 'node:crypto';
+import { randomBytes, randomInt } from 'node:crypto';
 import { once } from 'node:events';
 import { existsSync } from 'node:fs';
 import { chmod, mkdtemp, readdir, readFile, rm, stat } from 'node:fs/promises';
@@ -38,8 +38,9 @@ async function temporaryFolder(): Promise<string> {
   return folder;
 }
 
+/** Returns a port that no other program gets before it is used: systems choose theirs from 32,768 on. */
 async function freePort(): Promise<string> {
-  const server = createServer().listen(0, '127.0.0.1');
+  const server = createServer().listen(randomInt(20_000, 32_000), '127.0.0.1');
   await once(server, 'listening');
   const { port } = server.address() as AddressInfo;
   server.close();

@@ -64,18 +64,15 @@ export async function startProductionService(more: Record<string, string>): Prom
   // Commands need no settings of Node.js that are meant for the service.
   const { NODE_OPTIONS: _, ...settings } = environment as Record<string, string>;
   const commands = new Commands(settings);
-  const created = await commands.run(
-    'organization create --name Acme --owner-email ada@example.com --owner-name Ada',
-  );
   const {
     organization_id: organizationId,
     production,
     dashboard,
-  } = JSON.parse(created.output) as {
+  } = await commands.result<{
     organization_id: string;
     production: { client_id: string; secret: string };
     dashboard: { password: string };
-  };
+  }>('organization create --name Acme --owner-email ada@example.com --owner-name Ada');
   const { client_id: clientId, secret } = production;
   rememberSecret(secret, dashboard.password);
   return {

@@ -33,10 +33,6 @@ const SECONDS = {
   'webhook-resends': 20,
   uploads: 20,
   'clients-on-networks': 20,
-  'embedded-postgres': 18,
-  'forms-sent-twice': 17,
-  'device-browser': 16,
-  'generated-clients': 16,
 };
 
 export default class SlowFirstSequencer extends TestSequencer {
