@@ -27,7 +27,7 @@ export class BodyTurns {
 const LARGE_BODY = 16_384;
 const largeBodies = new BodyTurns(1);
 /** Bytes of large bodies that are read before the garbage of reading them is collected: docs/decisions/0041-hostile-input.md. */
-const COLLECTED_SIZE = 4_194_304;
+const COLLECTED_SIZE = 2_097_152;
 let readSinceCollection = 0;
 
 /** Reads the content of a body, after those of other large bodies, and frees it. @throws ApiError SERVICE_UNAVAILABLE */
