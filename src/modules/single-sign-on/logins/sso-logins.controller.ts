@@ -147,8 +147,4 @@ export class SsoLoginsController {
   }
 }
 
-/** @returns an empty text for a query with several states, which belongs to no login */
-function stateIn(query: string): string {
-  const [state = '', ...others] = new URLSearchParams(query).getAll('state');
-  return others.length === 0 ? state : '';
-}
+const stateIn = (query: string): string => new URLSearchParams(query).get('state') ?? '';
