@@ -147,4 +147,8 @@ export class SsoLoginsController {
   }
 }
 
-const stateIn = (query: string): string => new URLSearchParams(query).get('state') ?? '';
+/** @returns an empty text for a query with several states, which belongs to no login */
+function stateIn(query: string): string {
+  const [state = '', ...others] = new URLSearchParams(query).getAll('state');
+  return others.length === 0 ? state : '';
+}
