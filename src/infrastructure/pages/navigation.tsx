@@ -297,10 +297,7 @@ const BELONGS_TO: Readonly<Partial<Record<string, string>>> = {
 
 /** Returns the path of the item that the page belongs to: the longest one that its path begins with. */
 function currentItem({ path: address, environment }: PageContext): string | undefined {
-  const path = address
-    .split('/')
-    .map((part) => BELONGS_TO[part] ?? part)
-    .join('/');
+  const path = address.replaceAll(/[\w-]+/g, (part) => BELONGS_TO[part] ?? part);
   return GROUPS.flatMap(({ items }) => items.map((item) => pathOf(item, environment)))
     .filter((each) => path === each || (path.startsWith(`${each}/`) && each !== dashboardPath(environment)))
     .toSorted((a, b) => b.length - a.length)[0];

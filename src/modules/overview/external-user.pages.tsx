@@ -151,18 +151,13 @@ export class EraseUserPage extends ConfirmPage('eraseExternalUser', ExternalUser
   }
 }
 
-const findUser = (environment: PlatformEnvironment) => ({
-  title: 'Find a user',
-  path: dashboardPath(environment, 'external-users'),
-});
-
 /** Asks whose page to show. */
 function findUserPage(environment: PlatformEnvironment): Page {
   return {
     title: 'Find or erase a user',
     about: 'One of your own users: their activity, accounts, sessions and agents.',
     content: (
-      <form method="get" action={findUser(environment).path}>
+      <form method="get" action={dashboardPath(environment, 'external-users')}>
         <TextField
           name="external_user_id"
           label="User"
@@ -184,7 +179,7 @@ function externalUserPage(environment: PlatformEnvironment, props: ExternalUserP
   const erasure = dashboardPath(environment, 'external-users', 'erase');
   return {
     title: `User ${isolated(user)}`,
-    parent: findUser(environment),
+    parent: { title: 'Find a user', path: dashboardPath(environment, 'external-users') },
     actions: (
       <ButtonLink
         operation="eraseExternalUser"

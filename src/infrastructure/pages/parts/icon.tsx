@@ -44,7 +44,7 @@ const NAMES = [
 export type IconName = (typeof NAMES)[number];
 
 /** The icons of badges, which many rows of a list show. */
-const BADGE_ICONS: Readonly<Partial<Record<IconName, string>>> = {
+const TONES: Readonly<Record<string, string>> = {
   'circle-check': 'good',
   'circle-alert': 'warn',
   'triangle-alert': 'bad',
@@ -57,7 +57,7 @@ const BADGE_ICONS: Readonly<Partial<Record<IconName, string>>> = {
 export const ICON_STYLES = NAMES.map((name) => {
   const file = readFileSync(resolve(`lucide-static/icons/${name}.svg`), 'utf8');
   const picture = encodeURIComponent(file.replace(/^.*?(?=<svg)/s, '').replaceAll(/\s+/g, ' '));
-  const badge = BADGE_ICONS[name] ? `,.badge.tone-${BADGE_ICONS[name]}::before` : '';
+  const badge = TONES[name] ? `,.badge.tone-${TONES[name]}::before` : '';
   return `.icon-${name}${badge}{mask-image:url("data:image/svg+xml,${picture}")}`;
 }).join('\n');
 

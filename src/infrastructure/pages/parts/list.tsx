@@ -433,18 +433,19 @@ export function pathOfUser(environment: PlatformEnvironment, user: string): stri
 const ENCODED_LETTERS = /(?:%[89A-F][\dA-F])+/g;
 
 /** A user of the organization, with a link to their page. A list has the whole identifier in the link only. */
-export function UserLink({ user, isWhole = false }: UserLinkProps): VNode {
+export function UserLink({
+  user,
+  isWhole = false,
+}: {
+  readonly user: string;
+  readonly isWhole?: boolean;
+}): VNode {
   const path = pathOfUser(usePage().environment, user);
   return (
     <a href={path.replaceAll(ENCODED_LETTERS, (letters) => decodeURIComponent(letters))}>
       <Middle text={isWhole ? user : shortened(user)} />
     </a>
   );
-}
-
-interface UserLinkProps {
-  readonly user: string;
-  readonly isWhole?: boolean;
 }
 
 /** A session, with a link to its entries in the request log. */
