@@ -220,6 +220,7 @@ describeInBrowser('Logins and accounts in a browser', (windows) => {
     await tabTo(page, 'Log out');
     await page.keyboard.press('Enter');
     await page.waitForURL('**/login');
+    await page.getByLabel('Email address').and(page.locator(':focus')).waitFor();
     await page.keyboard.type(user.email);
     await tabTo(page, 'Continue');
     await page.keyboard.press('Enter');
