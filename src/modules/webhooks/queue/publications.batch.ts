@@ -54,7 +54,11 @@ const NO_CLAIMS: ClaimLimits = { total: 0, perOrganization: new Map(), worker: 0
 export class PublicationsBatch {
   private worker: LocalWorker | undefined;
   private readonly statements = new BatchedStatement<Publication, PublishResult>({
-    execute: (publications) => this.execute(publications),
+    execute: (publications) =>
+      repeatedOnce(
+        () => this.storeAndStart(publications),
+        () => this.storeMissing(publications),
+      ),
     maxRows: EVENTS_PER_STATEMENT,
     maxStatements: CONCURRENT_STATEMENTS,
   });
@@ -84,13 +88,6 @@ export class PublicationsBatch {
     );
   }
 
-  private execute(publications: readonly Publication[]): Promise<PublishResult[]> {
-    return repeatedOnce(
-      () => this.storeAndStart(publications),
-      () => this.storeMissing(publications),
-    );
-  }
-
   /** Stores what the database does not have, because the response to the first statement was lost. */
   private async storeMissing(publications: readonly Publication[]): Promise<PublishResult[]> {
     const events = publications.map(({ event }) => event);
@@ -114,25 +111,21 @@ export class PublicationsBatch {
       const { results, claimed } = await this.store(publications, { ...room, worker: worker.id });
       const byEvent = new Map(publications.map((publication) => [publication.event.id, publication]));
       for (const delivery of claimed) {
-        worker.start(this.toQueued(delivery, byEvent.get(delivery.eventId) as Publication));
+        const { event, organizationId } = byEvent.get(delivery.eventId) as Publication;
+        worker.start({
+          ...delivery,
+          attempt: 1,
+          attemptsAllowed: this.configuration.attemptsAllowed,
+          client: { clientId: event.clientId, environment: event.environment },
+          event,
+          // Only proven lanes give their deliveries to a publishing process.
+          lane: { organizationId, isProven: true },
+        });
       }
       return results;
     } finally {
       release();
     }
-  }
-
-  private toQueued(delivery: ClaimedPublication, { event, organizationId }: Publication): QueuedDelivery {
-    const { clientId, environment } = event;
-    return {
-      ...delivery,
-      attempt: 1,
-      attemptsAllowed: this.configuration.attemptsAllowed,
-      client: { clientId, environment },
-      event,
-      // Only proven lanes give their deliveries to a publishing process.
-      lane: { organizationId, isProven: true },
-    };
   }
 
   /** @returns also the deliveries that this process has claimed and has to send now */
