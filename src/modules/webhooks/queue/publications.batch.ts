@@ -31,6 +31,12 @@ export type PublishResult =
 /** The worker of this process. */
 export interface LocalWorker {
   readonly id: number;
+  /** The claims whose attempts it is making, or has made and not settled. */
+  readonly claimIds: Iterable<string>;
+  /** Whether it has been connected for so long that other workers are connected, too, if they run. */
+  readonly seesOthers: boolean;
+  /** Called after a settlement if a lane has further deliveries that are due. */
+  onLaneDue(): void;
   reserve(organizationIds: ReadonlySet<string>): Reservation;
   start(delivery: QueuedDelivery): void;
 }
@@ -52,7 +58,8 @@ const NO_CLAIMS: ClaimLimits = { total: 0, perOrganization: new Map(), worker: 0
  */
 @Injectable()
 export class PublicationsBatch {
-  private worker: LocalWorker | undefined;
+  /** Undefined if this process has no worker, or when the worker stops. */
+  worker: LocalWorker | undefined;
   private readonly statements = new BatchedStatement<Publication, PublishResult>({
     execute: (publications) =>
       repeatedOnce(
@@ -67,11 +74,6 @@ export class PublicationsBatch {
     private readonly transaction: Transaction,
     private readonly configuration: WebhookDeliveriesConfiguration,
   ) {}
-
-  /** @param worker undefined when the worker stops */
-  setWorker(worker: LocalWorker | undefined): void {
-    this.worker = worker;
-  }
 
   /**
    * Publishes in the open transaction. Without one, resolves when the events are committed, and an event that cannot be
