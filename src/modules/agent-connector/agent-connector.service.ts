@@ -126,9 +126,7 @@ export class AgentConnectorService {
     // The SDK would keep the stream open, but no list of tools changes while its token is valid.
     if (message.method === 'subscriptions/listen') {
       const error = { code: METHOD_NOT_FOUND, message: 'The agent connector sends no notifications.' };
-      response.status(404);
-      await requestContext(request).recordNow();
-      response.json({ jsonrpc: '2.0', id: idOf(message), error });
+      response.status(404).json({ jsonrpc: '2.0', id: idOf(message), error });
       return;
     }
     const agent = currentAgentOf(request);
