@@ -10,7 +10,7 @@ import { RequestLifecycle } from './request-lifecycle.js';
 import { RequestMetrics } from './request-telemetry.js';
 import { RouteTable, ServedRoutes } from './route-table.js';
 import { BackgroundTasks, GracefulShutdown, Startup } from './startup-and-shutdown.js';
-import { acceptConnectorPath, validateRequest } from './validate-request.middleware.js';
+import { validateRequest } from './validate-request.middleware.js';
 
 const SERVICES = [
   AllowedOrigins,
@@ -64,7 +64,6 @@ export class HttpModule implements NestModule {
   configure(consumer: MiddlewareConsumer): void {
     const steps = inOrder(
       this.requests.begin,
-      acceptConnectorPath,
       this.headers.use,
       validateRequest,
       this.crossOrigin.use,

@@ -14,7 +14,7 @@ export interface AttributedClient {
 
 /** A request without a complete response. */
 export interface OpenRequest {
-  record(): Promise<void>;
+  record(client: AttributedClient): Promise<void>;
 }
 
 /** Data about a request, kept until the request ends. */
@@ -37,12 +37,14 @@ export class RequestContext {
    * Writes the request log entry of a client's request, and then the service log and the metrics. Call it before the headers of
    * the response are sent; afterwards, it does nothing.
    */
-  recordNow(): Promise<void> {
-    return this.open?.record() ?? Promise.resolve();
+  async recordNow(): Promise<void> {
+    if (this.client && this.isRecorded) this.recorded ??= this.open?.record(this.client);
+    await this.recorded;
   }
 
   /** Set by `RequestLifecycle`. */
   open: OpenRequest | undefined;
+  private recorded: Promise<void> | undefined;
 
   private readonly startedAt = performance.now();
 

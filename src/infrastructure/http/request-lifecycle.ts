@@ -14,6 +14,7 @@ import { SpanKind, Tracing, type Span } from '../tracing/index.js';
 import {
   openRequestContext,
   RequestRecorder,
+  type AttributedClient,
   type OpenRequest,
   type RequestContext,
 } from './request-context.js';
@@ -30,8 +31,6 @@ const TASKS_TIMEOUT = 5_000;
  * body until the old generation of the heap was collected (docs/decisions/0022-heap-growth.md).
  */
 class PendingRequest implements OpenRequest {
-  private recorded: Promise<void> | undefined;
-
   constructor(
     private readonly lifecycle: RequestLifecycle,
     readonly request: Request,
@@ -40,9 +39,8 @@ class PendingRequest implements OpenRequest {
     readonly span: Span | undefined,
   ) {}
 
-  async record(): Promise<void> {
-    if (this.lifecycle.isRecorded(this.context)) this.recorded ??= this.lifecycle.record(this);
-    await this.recorded;
+  record(client: AttributedClient): Promise<void> {
+    return this.lifecycle.record(client, this);
   }
 }
 
@@ -100,15 +98,30 @@ export class RequestLifecycle implements BeforeApplicationShutdown, OnApplicatio
   };
 
   /** Writes the request log entry of a client's request, and then the service log and the metrics. */
-  async record(pending: PendingRequest): Promise<void> {
-    await this.writeRequestLogEntry(pending);
+  async record(client: AttributedClient, pending: PendingRequest): Promise<void> {
+    const { request, response, context } = pending;
+    if (this.shutdown.isShuttingDown && !response.headersSent) response.setHeader('Connection', 'close');
+    await this.recorder?.record({
+      ...client,
+      method: request.method,
+      path: recordedPath(request),
+      statusCode: response.statusCode,
+      latencyMilliseconds: Math.round(context.elapsedMilliseconds),
+      body: request.body,
+      sessionId: context.sessionId,
+      externalUserId: context.externalUserId,
+      tool: context.tool,
+      agent: context.agent,
+      requestId: context.requestId,
+      error: context.error,
+    });
     this.log(pending);
   }
 
   private close(pending: PendingRequest): void {
-    const { request, response } = pending;
+    const { request, response, context } = pending;
     // The handler of a client that has disconnected still runs, and its request is recorded.
-    if (!this.isRecorded(pending.context)) this.log(pending);
+    if (!context.client || !context.isRecorded) this.log(pending);
     // A request that arrived slowly is in the old generation of the heap, where it would keep its body until that is collected.
     if (response.writableFinished) request.body = undefined;
     // Node.js closes idle connections once, when it closes the port. Before that, a load balancer may be sending on one.
@@ -134,30 +147,6 @@ export class RequestLifecycle implements BeforeApplicationShutdown, OnApplicatio
   /** The worker and the CLI have no server. */
   private get server(): Server | undefined {
     return (this.adapterHost.httpAdapter as AbstractHttpAdapter<Server> | null)?.getHttpServer();
-  }
-
-  isRecorded({ client, isRecorded }: RequestContext): boolean {
-    return this.recorder !== undefined && client !== undefined && isRecorded;
-  }
-
-  private async writeRequestLogEntry({ request, response, context }: PendingRequest): Promise<void> {
-    const { client } = context;
-    if (!this.recorder || !client) return;
-    if (this.shutdown.isShuttingDown && !response.headersSent) response.setHeader('Connection', 'close');
-    await this.recorder.record({
-      ...client,
-      method: request.method,
-      path: recordedPath(request),
-      statusCode: response.statusCode,
-      latencyMilliseconds: Math.round(context.elapsedMilliseconds),
-      body: request.body,
-      sessionId: context.sessionId,
-      externalUserId: context.externalUserId,
-      tool: context.tool,
-      agent: context.agent,
-      requestId: context.requestId,
-      error: context.error,
-    });
   }
 
   private writeLogLine(

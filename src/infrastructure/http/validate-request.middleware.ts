@@ -4,8 +4,12 @@ import { INVALID_FIELD } from '../errors/index.js';
 /** Headers that must not be repeated: Node.js uses the first value, and a proxy may use another. */
 const SINGLE_HEADERS = ['Host', 'Authorization'];
 
+/** People often configure the address of the agent connector with a slash at its end. All other paths match exactly. */
+const CONNECTOR_WITH_SLASH = /^\/mcp\/(?=\?|$)/;
+
 /** Rejects requests that a proxy and the service could understand differently (RFC 9112, section 3.2). */
 export function validateRequest(request: Request, _response: Response, next: NextFunction): void {
+  request.url = request.url.replace(CONNECTOR_WITH_SLASH, '/mcp');
   const problem = problemOf(request);
   next(problem === undefined ? undefined : INVALID_FIELD.error(problem));
 }
@@ -37,15 +41,4 @@ function isPercentEncoded(url: string): boolean {
   } catch {
     return false;
   }
-}
-
-const WITH_SLASH = /^\/mcp\/(?=\?|$)/;
-
-/**
- * Accepts the address of the agent connector with a slash at its end, as people often configure it in an agent. All other paths
- * match exactly.
- */
-export function acceptConnectorPath(request: Request, _response: Response, next: NextFunction): void {
-  request.url = request.url.replace(WITH_SLASH, '/mcp');
-  next();
 }

@@ -1,14 +1,7 @@
 import { Injectable, Logger } from '@nestjs/common';
 import { createMcpHandler, Server, type McpHttpHandler } from '@modelcontextprotocol/server';
 import type { Request as ExpressRequest, Response as ExpressResponse } from 'express';
-import {
-  AgentLogins,
-  AGENT_SCOPES,
-  currentAgentOf,
-  insufficientScope,
-  type AuthenticatedAgent,
-} from '../../infrastructure/auth/index.js';
-import { INSUFFICIENT_SCOPE, type ApiError } from '../../infrastructure/errors/index.js';
+import { currentAgentOf } from '../../infrastructure/auth/index.js';
 import { PublicAddress, requestContext } from '../../infrastructure/http/index.js';
 import {
   calledTool,
@@ -19,7 +12,7 @@ import {
 } from '../../infrastructure/surfaces/index.js';
 import { HOUR, SECOND } from '../../infrastructure/time/index.js';
 import { argumentsIn } from './tools/tool-arguments.js';
-import { ToolCallLimit, ToolCalls } from './tools/tool-calls.js';
+import { ToolCalls, type MessageContext } from './tools/tool-calls.js';
 import { Tools } from './tools/tool-registry.js';
 
 /** Characters of each text in an error. */
@@ -85,14 +78,6 @@ const JSON_TYPE = 'application/json';
 /** Clients of earlier revisions get the message as the only event of a stream. */
 const STREAM_TYPE = 'text/event-stream';
 
-/** What the server that processes a message has to know about the request. */
-interface MessageContext {
-  readonly agent: AuthenticatedAgent;
-  readonly requestId: string;
-  /** Why a tool call is refused, if it is. */
-  readonly refusal?: ApiError | undefined;
-}
-
 /**
  * Serves the Model Context Protocol, in its current revision and in those before it, with a server for each message: any
  * replica can handle any message of a conversation.
@@ -109,9 +94,7 @@ export class AgentConnectorService {
   constructor(
     private readonly tools: Tools,
     private readonly calls: ToolCalls,
-    private readonly limit: ToolCallLimit,
     private readonly address: PublicAddress,
-    private readonly logins: AgentLogins,
   ) {
     this.handler = createMcpHandler(
       ({ authInfo }) => this.serverFor(authInfo?.extra as unknown as MessageContext),
@@ -126,17 +109,16 @@ export class AgentConnectorService {
     // The SDK would keep the stream open, but no list of tools changes while its token is valid.
     if (message.method === 'subscriptions/listen') {
       const error = { code: METHOD_NOT_FOUND, message: 'The agent connector sends no notifications.' };
-      response.status(404);
-      await requestContext(request).recordNow();
-      response.json({ jsonrpc: '2.0', id: idOf(message), error });
+      response.status(404).json({ jsonrpc: '2.0', id: idOf(message), error });
       return;
     }
     const agent = currentAgentOf(request);
-    await this.requireScope(agent, calledTool(message)?.name, request.params['client_id']);
-    const refusal = calledTool(message) && (await this.limit.count(agent, response));
-    const context: MessageContext = { agent, requestId: requestContext(request).requestId, refusal };
+    const call = calledTool(message);
+    const tool = this.tools.find(call?.name);
+    const refusal = call && (await this.calls.admit(agent, tool, response));
+    const context: MessageContext = { agent, tool, requestId: requestContext(request).requestId, refusal };
     const result = await this.handler.fetch(toWebRequest(request, message), {
-      parsedBody: withReadArguments(message),
+      parsedBody: call ? withReadArguments(message) : message,
       authInfo: {
         token: '',
         clientId: agent.client.clientId,
@@ -155,28 +137,7 @@ export class AgentConnectorService {
     response.end(body);
   }
 
-  /**
-   * Agents that log in can ask the user for another scope, but only when the status of the response says that one is missing (MCP,
-   * "Authorization", scope challenge).
-   *
-   * @throws ApiError INSUFFICIENT_SCOPE
-   */
-  private async requireScope(
-    { scopes, client: { clientId } }: AuthenticatedAgent,
-    toolName: unknown,
-    address: unknown = clientId,
-  ): Promise<void> {
-    const tool = this.tools.find(toolName);
-    if (!tool || scopes.includes(tool.scope)) return;
-    const needed = AGENT_SCOPES.filter((scope) => scope === tool.scope || scopes.includes(scope));
-    throw INSUFFICIENT_SCOPE.error(`The tool ${tool.name} requires the scope ${tool.scope}.`, {
-      headers: {
-        'WWW-Authenticate': insufficientScope(needed, await this.logins.metadataUrlOf(String(address))),
-      },
-    });
-  }
-
-  private serverFor({ agent, requestId, refusal }: MessageContext): Server {
+  private serverFor(context: MessageContext): Server {
     const server = new Server(
       {
         name: 'merchant-connectivity',
@@ -186,8 +147,8 @@ export class AgentConnectorService {
       },
       { capabilities: { tools: {} }, instructions: INSTRUCTIONS, cacheHints: CACHE_HINTS },
     );
-    server.setRequestHandler('tools/list', () => ({ tools: this.tools.offeredTo(agent) }));
-    server.setRequestHandler('tools/call', ({ params }) => this.calls.run(agent, params, requestId, refusal));
+    server.setRequestHandler('tools/list', () => ({ tools: this.tools.offeredTo(context.agent) }));
+    server.setRequestHandler('tools/call', ({ params }) => this.calls.run(context, params.arguments));
     return server;
   }
 }
@@ -195,7 +156,7 @@ export class AgentConnectorService {
 /** The SDK would refuse arguments that are not an object, although it can be clear what they mean. */
 function withReadArguments(message: JsonRpcMessage): JsonRpcMessage {
   const params = message.params as Readonly<Record<string, unknown>> | null | undefined;
-  if (!calledTool(message) || typeof params !== 'object' || params === null) return message;
+  if (typeof params !== 'object' || params === null) return message;
   return { ...message, params: { ...params, arguments: argumentsIn(params['arguments']) } };
 }
 

@@ -2,9 +2,20 @@ import { ProtocolError, ProtocolErrorCode, type CallToolResult } from '@modelcon
 import { Injectable } from '@nestjs/common';
 import type { Response } from 'express';
 import type { z } from 'zod';
-import { agentKeyOf, type AuthenticatedAgent } from '../../../infrastructure/auth/index.js';
+import {
+  AGENT_SCOPES,
+  AgentLogins,
+  agentKeyOf,
+  insufficientScope,
+  type AuthenticatedAgent,
+} from '../../../infrastructure/auth/index.js';
 import { sha256 } from '../../../infrastructure/crypto/index.js';
-import { INVALID_FIELD, TOO_MANY_REQUESTS, type ApiError } from '../../../infrastructure/errors/index.js';
+import {
+  INSUFFICIENT_SCOPE,
+  INVALID_FIELD,
+  TOO_MANY_REQUESTS,
+  type ApiError,
+} from '../../../infrastructure/errors/index.js';
 import { Failures } from '../../../infrastructure/http/index.js';
 import { CounterMetric, Metrics } from '../../../infrastructure/metrics/index.js';
 import {
@@ -14,7 +25,6 @@ import {
 } from '../../../infrastructure/rate-limiting/index.js';
 import { exampleOf, readArguments } from './tool-arguments.js';
 import type { Tool } from './tool.js';
-import { Tools } from './tool-registry.js';
 
 const LIMIT = perMinute('tool-calls', 'agent', ConnectorRateLimitConfiguration, 'toolCallsPerMinute');
 
@@ -63,10 +73,14 @@ const CALLS = new CounterMetric({
 /** Characters of an argument's name that an error repeats. */
 const QUOTE_LENGTH = 40;
 
-/** The `params` of `tools/call`. */
-interface ToolCall {
-  readonly name: string;
-  readonly arguments?: Readonly<Record<string, unknown>> | undefined;
+/** What the server that processes a message has to know about the request. */
+export interface MessageContext {
+  readonly agent: AuthenticatedAgent;
+  readonly requestId: string;
+  /** Undefined if the message calls no tool, or one that does not exist. */
+  readonly tool: Tool | undefined;
+  /** Why the call is refused, if it is. */
+  readonly refusal: ApiError | undefined;
 }
 
 /** Runs tools, and turns what they throw into results that a model can read. */
@@ -75,26 +89,43 @@ export class ToolCalls {
   private readonly calls = this.metrics.counter(CALLS);
 
   constructor(
-    private readonly tools: Tools,
+    private readonly limit: ToolCallLimit,
+    private readonly logins: AgentLogins,
     private readonly failures: Failures,
     private readonly metrics: Metrics,
   ) {}
 
   /**
-   * @param refusal why the call is refused, if it is
-   * @throws ProtocolError if there is no such tool
+   * Counts the call, and returns why the agent cannot call the tool now. Agents that log in can ask the user for another scope, but
+   * only when the status of the response says that one is missing (MCP, "Authorization", scope challenge).
+   *
+   * @throws ApiError INSUFFICIENT_SCOPE
    */
-  async run(
+  async admit(
     agent: AuthenticatedAgent,
-    call: ToolCall,
-    requestId: string,
-    refusal?: ApiError,
+    tool: Tool | undefined,
+    response: Response,
+  ): Promise<ApiError | undefined> {
+    const { scopes, client } = agent;
+    if (tool && !scopes.includes(tool.scope)) {
+      const needed = AGENT_SCOPES.filter((scope) => scope === tool.scope || scopes.includes(scope));
+      const address = String(response.req.params['client_id'] ?? client.clientId);
+      throw INSUFFICIENT_SCOPE.error(`The tool ${tool.name} requires the scope ${tool.scope}.`, {
+        headers: { 'WWW-Authenticate': insufficientScope(needed, await this.logins.metadataUrlOf(address)) },
+      });
+    }
+    return (await this.limit.count(agent, response)) ?? tool?.unavailableTo?.(agent);
+  }
+
+  /** @throws ProtocolError if there is no such tool */
+  async run(
+    { agent, tool, requestId, refusal }: MessageContext,
+    input: object = {},
   ): Promise<CallToolResult> {
-    const tool = this.tools.find(call.name);
     if (!tool) throw new ProtocolError(ProtocolErrorCode.InvalidParams, 'There is no tool with this name.');
     try {
       if (refusal) throw refusal;
-      const result = await perform(tool, agent, call.arguments ?? {});
+      const result = await perform(tool, agent, input);
       this.calls.inc({ tool: tool.name, outcome: 'success' });
       return { content: [textOf(result)], structuredContent: result };
     } catch (error) {
@@ -107,8 +138,6 @@ export class ToolCalls {
 }
 
 function perform(tool: Tool, agent: AuthenticatedAgent, input: object): Promise<Record<string, unknown>> {
-  const problem = tool.unavailableTo?.(agent);
-  if (problem) throw problem;
   const { data, error } = tool.input.safeParse(readArguments(input, tool.input));
   if (error) throw INVALID_FIELD.error(messageOf(error, tool));
   return tool.run(agent, data);

@@ -1,14 +1,9 @@
 import { Injectable } from '@nestjs/common';
-import {
-  QueryTimeout,
-  ReadPools,
-  type ReadOptions,
-  type ReadPool,
-} from '../../../infrastructure/database/index.js';
+import { ReadPools, type ReadOptions, type ReadPool } from '../../../infrastructure/database/index.js';
 import type { AttributedClient } from '../../../infrastructure/http/index.js';
 import { HOUR, SECOND } from '../../../infrastructure/time/index.js';
-import { REQUEST_LOG_QUERY_TIMEOUT } from '../reading/request-logs.dto.js';
 import { RequestLogsConfiguration } from '../request-logs.configuration.js';
+import { withinTime } from '../storage/log-reads.js';
 import type { RequestLogType } from '../storage/request-log-entry.js';
 import {
   earlier,
@@ -84,6 +79,8 @@ const TREND_COUNTS = `${SLICES}
    WHERE target = ANY ($9)
    GROUP BY 1, 2, 3, 4) count`;
 
+const PROGRESS = 'SELECT since, until FROM request_log_rollup_progress';
+
 type CountTuple = [
   type: RequestLogType,
   point: number | null,
@@ -148,12 +145,7 @@ export class RequestLogOverviewRepository {
     // In a statement of its own, so that PostgreSQL knows which part of the log it has to read when it plans the next one.
     // If `until` moves meanwhile, the rollups before the older value and the log after it are still all entries.
     const options: ReadOptions = {};
-    const [progress] = await query<{ since: Date; until: Date }>(
-      pool,
-      'SELECT since, until FROM request_log_rollup_progress',
-      [],
-      options,
-    );
+    const [progress] = await withinTime(pool.query<{ since: Date; until: Date }>(PROGRESS, [], options));
     const since = progress?.since ?? start;
     // The rollups of the last slice also count the entries after the end.
     const unrolled = earlier(later(progress?.until ?? start, start), startOf(SLICE, end));
@@ -162,18 +154,7 @@ export class RequestLogOverviewRepository {
     const endOfHours = later(hours, startOf(HOUR, unrolled));
     const seconds = `${step / SECOND} seconds`;
     const parameters = [clientId, environment, start, unrolled, end, seconds, hours, endOfHours, ...more];
-    const [row] = await query<{ counts: CountTuple[] }>(pool, statement, parameters, options);
+    const [row] = await withinTime(pool.query<{ counts: CountTuple[] }>(statement, parameters, options));
     return { since, counts: (row?.counts ?? []).map(toCount) };
   }
-}
-
-function query<Row extends object>(
-  pool: ReadPool,
-  statement: string,
-  parameters: readonly unknown[],
-  options: ReadOptions,
-): Promise<Row[]> {
-  return pool.query<Row>(statement, parameters, options).catch((error: unknown) => {
-    throw error instanceof QueryTimeout ? REQUEST_LOG_QUERY_TIMEOUT.error() : error;
-  });
 }

@@ -49,23 +49,28 @@ export class LogReads {
   }
 
   /** @throws ApiError REQUEST_LOG_QUERY_TIMEOUT if the query exceeds the configured timeout */
-  async query<Row extends object>(
+  query<Row extends object>(
     statement: string,
     parameters: readonly unknown[],
     { timeoutMessage, before }: LogReadOptions = {},
   ): Promise<Row[]> {
     const isFresh = before === undefined || before > this.settledUntil();
-    try {
-      return await this.pool.query<Row>(statement, parameters, { isFresh });
-    } catch (error) {
-      throw error instanceof QueryTimeout ? REQUEST_LOG_QUERY_TIMEOUT.error(timeoutMessage) : error;
-    }
+    return withinTime(this.pool.query<Row>(statement, parameters, { isFresh }), timeoutMessage);
   }
 
   /** Returns the time until which a replica has all rows, if queries use it. */
   private settledUntil(): Date {
     const maxLag = this.database.maxReadLagSeconds * SECOND;
     return new Date(this.clock.milliseconds() - MAX_LATENESS - maxLag);
+  }
+}
+
+/** @throws ApiError REQUEST_LOG_QUERY_TIMEOUT if the query exceeds the timeout of its pool */
+export async function withinTime<Rows>(query: Promise<Rows>, message?: string): Promise<Rows> {
+  try {
+    return await query;
+  } catch (error) {
+    throw error instanceof QueryTimeout ? REQUEST_LOG_QUERY_TIMEOUT.error(message) : error;
   }
 }
 

@@ -3,8 +3,8 @@ import { Column, Entity, PrimaryColumn } from 'typeorm';
 import {
   DatabaseConfiguration,
   PartitionRotation,
-  prepared,
   ReadPools,
+  Statement,
   Transaction,
   DeleteAfter,
   type ReadPool,
@@ -55,37 +55,6 @@ export interface RequestLogSelection {
   readonly filter: RequestLogFilter;
 }
 
-/** The columns, their types, and their values in an entry. */
-const WRITTEN_COLUMNS: readonly [string, string, (entry: NewRequestLogEntry) => unknown][] = [
-  ['client_id', 'uuid', ({ clientId }) => clientId],
-  ['environment', 'text', ({ environment }) => environment],
-  ['created_at', 'timestamptz', ({ createdAt }) => createdAt],
-  ['type', 'text', ({ type }) => type],
-  ['method', 'text', ({ method }) => method],
-  ['path', 'text', ({ path }) => path],
-  ['url', 'text', ({ url }) => url],
-  ['event', 'text', ({ event }) => event],
-  ['status_code', 'smallint', ({ statusCode }) => statusCode],
-  ['latency_ms', 'integer', ({ latencyMilliseconds }) => latencyMilliseconds],
-  ['session_id', 'uuid', ({ sessionId }) => sessionId],
-  ['task_id', 'bigint', ({ taskId }) => taskId],
-  ['external_user_id', 'text', ({ externalUserId }) => externalUserId],
-  ['tool', 'text', ({ tool }) => tool],
-  ['agent', 'text', ({ agent }) => agent],
-  ['error_code', 'text', ({ errorCode }) => errorCode],
-  ['error_message', 'text', ({ errorMessage }) => errorMessage],
-  ['request_id', 'text', ({ requestId }) => requestId],
-  ['webhook_endpoint_id', 'uuid', ({ attempt }) => attempt?.endpointId],
-  ['webhook_event_id', 'uuid', ({ attempt }) => attempt?.eventId],
-  ['attempt', 'smallint', ({ attempt }) => attempt?.number],
-  ['reason', 'text', ({ attempt }) => attempt?.reason],
-  ['dns_ms', 'integer', ({ attempt }) => attempt?.phases.dns],
-  ['connect_ms', 'integer', ({ attempt }) => attempt?.phases.connect],
-  ['tls_ms', 'integer', ({ attempt }) => attempt?.phases.tls],
-  ['first_byte_ms', 'integer', ({ attempt }) => attempt?.phases.firstByte],
-  ['response_body', 'text', ({ attempt }) => attempt?.responseBody],
-];
-
 /** With the names of the API's response. Only `find` returns the body of a response, too. */
 const LISTED_COLUMNS = `id, type, created_at AS datetime, method, path, url, event, status_code, latency_ms, session_id, task_id,
   external_user_id, tool, agent, error_code, error_message, request_id, webhook_endpoint_id AS endpoint_id,
@@ -129,9 +98,18 @@ const FIND = `SELECT ${LISTED_COLUMNS}, response_body FROM (SELECT * FROM reques
 const FIND_ON_NODES = `SELECT ${LISTED_COLUMNS}, response_body FROM request_log
                         WHERE id = $1 AND client_id = ANY($2::uuid[])`;
 
-const APPEND = prepared(
-  `INSERT INTO request_log (${WRITTEN_COLUMNS.map(([column]) => column).join(', ')})
-   SELECT * FROM unnest(${WRITTEN_COLUMNS.map(([, type], index) => `$${index + 1}::${type}[]`).join(', ')})`,
+/** The fields that an entry lacks become null. */
+const APPEND = new Statement<object, never, Omit<NewRequestLogEntry, 'attempt'>>(
+  `INSERT INTO request_log (client_id, environment, created_at, type, method, path, url, event, status_code, latency_ms,
+                            session_id, task_id, external_user_id, tool, agent, error_code, error_message, request_id,
+                            webhook_endpoint_id, webhook_event_id, attempt, reason, dns_ms, connect_ms, tls_ms,
+                            first_byte_ms, response_body)
+   SELECT * FROM unnest($clientId::uuid[], $environment::text[], $createdAt::timestamptz[], $type::text[], $method::text[],
+                        $path::text[], $url::text[], $event::text[], $statusCode::smallint[], $latencyMilliseconds::integer[],
+                        $sessionId::uuid[], $taskId::bigint[], $externalUserId::text[], $tool::text[], $agent::text[],
+                        $errorCode::text[], $errorMessage::text[], $requestId::text[],
+                        $endpointId::uuid[], $eventId::uuid[], $number::smallint[], $reason::text[], $dns::integer[],
+                        $connect::integer[], $tls::integer[], $firstByte::integer[], $responseBody::text[])`,
 );
 
 const ENTRIES_PER_ERASURE = 1_000;
@@ -164,8 +142,11 @@ export class RequestLogRepository implements UserDataHolder {
 
   /** Writes all entries durably, or none. Joins the open transaction. */
   async append(entries: readonly NewRequestLogEntry[]): Promise<void> {
-    const values = WRITTEN_COLUMNS.map(([, , valueOf]) => entries.map(valueOf));
-    await this.transaction.manager.query(APPEND, values);
+    const items = entries.map((entry) => {
+      const { attempt } = entry;
+      return attempt ? { ...entry, ...attempt, ...attempt.phases } : entry;
+    });
+    await APPEND.run(this.transaction.manager, {}, items);
   }
 
   /**

@@ -18,19 +18,9 @@ import {
   type QueuedDelivery,
 } from './delivery.js';
 import { DeliveryQueueRepository } from './delivery-queue.repository.js';
+import type { LocalWorker } from './publications.batch.js';
 import type { LockedLane } from './sql/lock-due-lanes.js';
 import type { Settlement } from './sql/settle-attempts.js';
-
-/** A worker that claims deliveries. */
-export interface ClaimingWorker {
-  readonly id: number;
-  /** The claims whose attempts it is making, or has made and not settled. */
-  readonly claimIds: Iterable<string>;
-  /** Whether it has been connected for so long that other workers are connected, too, if they run. */
-  readonly seesOthers: boolean;
-  /** Called after a settlement if a lane has further deliveries that are due. */
-  onLaneDue(): void;
-}
 
 /** The result of `claim()`. */
 export interface ClaimedBatch {
@@ -83,7 +73,7 @@ export class DeliveryQueueService {
   private absentWorkers: readonly number[] = [];
 
   /** The worker of this process, if there is one. */
-  worker: ClaimingWorker | undefined;
+  worker: LocalWorker | undefined;
 
   /**
    * @param worker identifies the process

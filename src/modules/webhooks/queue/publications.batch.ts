@@ -31,6 +31,12 @@ export type PublishResult =
 /** The worker of this process. */
 export interface LocalWorker {
   readonly id: number;
+  /** The claims whose attempts it is making, or has made and not settled. */
+  readonly claimIds: Iterable<string>;
+  /** Whether it has been connected for so long that other workers are connected, too, if they run. */
+  readonly seesOthers: boolean;
+  /** Called after a settlement if a lane has further deliveries that are due. */
+  onLaneDue(): void;
   reserve(organizationIds: ReadonlySet<string>): Reservation;
   start(delivery: QueuedDelivery): void;
 }
@@ -52,9 +58,14 @@ const NO_CLAIMS: ClaimLimits = { total: 0, perOrganization: new Map(), worker: 0
  */
 @Injectable()
 export class PublicationsBatch {
-  private worker: LocalWorker | undefined;
+  /** Undefined if this process has no worker, or when the worker stops. */
+  worker: LocalWorker | undefined;
   private readonly statements = new BatchedStatement<Publication, PublishResult>({
-    execute: (publications) => this.execute(publications),
+    execute: (publications) =>
+      repeatedOnce(
+        () => this.storeAndStart(publications),
+        () => this.storeMissing(publications),
+      ),
     maxRows: EVENTS_PER_STATEMENT,
     maxStatements: CONCURRENT_STATEMENTS,
   });
@@ -63,11 +74,6 @@ export class PublicationsBatch {
     private readonly transaction: Transaction,
     private readonly configuration: WebhookDeliveriesConfiguration,
   ) {}
-
-  /** @param worker undefined when the worker stops */
-  setWorker(worker: LocalWorker | undefined): void {
-    this.worker = worker;
-  }
 
   /**
    * Publishes in the open transaction. Without one, resolves when the events are committed, and an event that cannot be
@@ -81,13 +87,6 @@ export class PublicationsBatch {
       publications.map((publication) =>
         this.statements.add(publication).catch((error: Error) => ({ outcome: 'failed', error }) as const),
       ),
-    );
-  }
-
-  private execute(publications: readonly Publication[]): Promise<PublishResult[]> {
-    return repeatedOnce(
-      () => this.storeAndStart(publications),
-      () => this.storeMissing(publications),
     );
   }
 
@@ -114,25 +113,21 @@ export class PublicationsBatch {
       const { results, claimed } = await this.store(publications, { ...room, worker: worker.id });
       const byEvent = new Map(publications.map((publication) => [publication.event.id, publication]));
       for (const delivery of claimed) {
-        worker.start(this.toQueued(delivery, byEvent.get(delivery.eventId) as Publication));
+        const { event, organizationId } = byEvent.get(delivery.eventId) as Publication;
+        worker.start({
+          ...delivery,
+          attempt: 1,
+          attemptsAllowed: this.configuration.attemptsAllowed,
+          client: { clientId: event.clientId, environment: event.environment },
+          event,
+          // Only proven lanes give their deliveries to a publishing process.
+          lane: { organizationId, isProven: true },
+        });
       }
       return results;
     } finally {
       release();
     }
-  }
-
-  private toQueued(delivery: ClaimedPublication, { event, organizationId }: Publication): QueuedDelivery {
-    const { clientId, environment } = event;
-    return {
-      ...delivery,
-      attempt: 1,
-      attemptsAllowed: this.configuration.attemptsAllowed,
-      client: { clientId, environment },
-      event,
-      // Only proven lanes give their deliveries to a publishing process.
-      lane: { organizationId, isProven: true },
-    };
   }
 
   /** @returns also the deliveries that this process has claimed and has to send now */

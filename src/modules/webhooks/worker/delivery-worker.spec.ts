@@ -15,11 +15,11 @@ describe('DeliveryWorker', () => {
   let notifiedAtClaim: (readonly string[])[];
   let notify: (endpointIds: string) => void;
   let sent: string[];
-  let localWorker: LocalWorker | undefined;
+  let publications: { worker?: LocalWorker | undefined };
   let worker: DeliveryWorker;
 
   beforeEach(() => {
-    [claims, notifiedAtClaim, sent, localWorker] = [[], [], [], undefined];
+    [claims, notifiedAtClaim, sent, publications] = [[], [], [], {}];
     const queue = {
       claim: (_worker: number, _slots: unknown, notified: readonly string[]) => {
         notifiedAtClaim.push(notified);
@@ -29,7 +29,6 @@ describe('DeliveryWorker', () => {
       },
       settle: () => Promise.resolve(),
     };
-    const publications = { setWorker: (set: LocalWorker | undefined) => (localWorker = set) };
     const sender = { send: ({ id }: QueuedDelivery) => Promise.resolve(sent.push(id)) };
     worker = new DeliveryWorker(
       queue as unknown as DeliveryQueueService,
@@ -50,14 +49,14 @@ describe('DeliveryWorker', () => {
     worker.onApplicationBootstrap();
     await nextTurn();
     worker.beforeApplicationShutdown();
-    expect(localWorker).toBeUndefined();
+    expect(publications.worker).toBeUndefined();
     claims[0]?.([DELIVERY]);
     await worker.onApplicationShutdown();
     expect([sent, claims.length]).toEqual([['1'], 1]);
   });
 
   it('reserves slots for publishers, except during a claim', async () => {
-    const reserved = (): number | undefined => localWorker?.reserve(new Set(['organization'])).total;
+    const reserved = (): number | undefined => publications.worker?.reserve(new Set(['organization'])).total;
     worker.onApplicationBootstrap();
     await nextTurn();
     expect(reserved()).toBe(0);

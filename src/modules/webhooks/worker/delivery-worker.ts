@@ -15,7 +15,7 @@ import {
 import { GaugeMetric, Metrics } from '../../../infrastructure/metrics/index.js';
 import { SECOND } from '../../../infrastructure/time/index.js';
 import type { QueuedDelivery } from '../queue/delivery.js';
-import { DeliveryQueueService, type ClaimingWorker } from '../queue/delivery-queue.service.js';
+import { DeliveryQueueService } from '../queue/delivery-queue.service.js';
 import { PublicationsBatch, type LocalWorker } from '../queue/publications.batch.js';
 import { LANES_CHANNEL, WORKER_LOCK } from '../queue/sql/lane.js';
 import { DeliverySender } from '../sender/delivery-sender.js';
@@ -64,12 +64,7 @@ type Mode = keyof typeof NEXT_MODES;
 /** Claims due deliveries and makes their attempts. Any number of processes can do this at the same time. */
 @Injectable()
 export class DeliveryWorker
-  implements
-    LocalWorker,
-    ClaimingWorker,
-    OnApplicationBootstrap,
-    BeforeApplicationShutdown,
-    OnApplicationShutdown
+  implements LocalWorker, OnApplicationBootstrap, BeforeApplicationShutdown, OnApplicationShutdown
 {
   /** Tells the workers apart. */
   readonly id = randomInt(2 ** 31);
@@ -117,7 +112,7 @@ export class DeliveryWorker
       [WORKER_LOCK, this.id],
     );
     this.queue.worker = this;
-    this.publications.setWorker(this);
+    this.publications.worker = this;
     this.loop = this.run();
   }
 
@@ -125,7 +120,7 @@ export class DeliveryWorker
   beforeApplicationShutdown(): void {
     if (this.isStopping) return;
     this.enter(this.mode === 'claiming' ? 'lastClaim' : 'draining');
-    this.publications.setWorker(undefined);
+    this.publications.worker = undefined;
     this.wakeUp.abort();
   }
 
