@@ -353,10 +353,27 @@ describeInBrowser('The layout of the dashboard, with a week of data', (windows) 
     for (const [path, parent] of [
       [`${endpoint}/test`, endpoint],
       ['/dashboard/audit-stream', '/dashboard/audit-log'],
+      ['/account/password', '/account'],
+      ['/device', '/dashboard/devices'],
     ] as const) {
       await desk.goto(path);
       expect(await desk.getByRole('link', { name: 'Cancel' }).getAttribute('href')).toBe(parent);
     }
+  });
+
+  it('marks the entry of the navigation that a page without an own one belongs to', async () => {
+    const entry = desk.getByRole('navigation', { name: 'Main' }).locator('[aria-current]');
+    for (const [path, name] of [
+      [`${PRODUCTION}/external-users?external_user_id=someone`, 'Merchant accounts'],
+      ['/dashboard/access-grants/new', 'Users'],
+      ['/dashboard/single-sign-on-settings', 'Single sign-on'],
+      ['/dashboard/audit-stream', 'Audit log'],
+    ] as const) {
+      await desk.goto(path);
+      expect([path, await entry.allTextContents()]).toEqual([path, [name]]);
+    }
+    await desk.goto(`${PRODUCTION}/sign-in-links`);
+    await desk.getByRole('heading', { name: 'No user is selected' }).waitFor();
   });
 
   it('aligns the buttons of a list on a phone, and shows the last value of each user', async () => {
@@ -382,42 +399,6 @@ describeInBrowser('The layout of the dashboard, with a week of data', (windows) 
     }
     await phone.context().close();
   });
-
-  it.each(['i', 'ن'])(
-    'keeps lists below 60 KB with identifiers of 250 and names of 200 × %s',
-    async (letter) => {
-      const tables = {
-        request_log: ['external_user_id', 'error_message'],
-        webhook_event: ['external_user_id'],
-        agent_connection: ['external_user_id', 'agent_name'],
-        audit_log: ['actor_name', 'target_name'],
-        dashboard_user: ['name'],
-        merchant: ['name'],
-      };
-      await database.query('ALTER TABLE audit_log DISABLE TRIGGER USER');
-      for (const [table, columns] of Object.entries(tables)) {
-        const longer = columns.map(
-          (column) =>
-            `${column} = left(md5(${column}) || repeat($1, 250), ${column.endsWith('_id') ? 250 : 200})`,
-        );
-        await database.query(`UPDATE ${table} SET ${longer.join(', ')}`, [letter]);
-      }
-      await database.query(`UPDATE webhook_endpoint SET url = left(url || repeat('/path', 400), 2000)`);
-      for (const [path] of LISTS) {
-        const response = await desk.goto(path);
-        expect([path, Math.max(60_000, (await response!.body()).length)]).toEqual([path, 60_000]);
-        const { overflow, rowsAboveFold } = await layoutOf(desk);
-        expect([path, overflow, rowsAboveFold >= 15]).toEqual([path, 0, true]);
-      }
-      // The list has the whole identifier once. It is shown on hover.
-      await desk.goto(LISTS[0]![0]);
-      const user = desk.locator('td.user:has(a)').first();
-      await user.hover();
-      expect(await user.getAttribute('title')).toMatch(new RegExp(`^[\\da-f]{32}${letter}{218}$`));
-      await user.getByRole('link').click();
-      await desk.getByRole('heading', { level: 1, name: letter.repeat(218) }).waitFor();
-    },
-  );
 
   it('fits long and foreign names, identifiers, addresses and messages into every window', async () => {
     const long = 'Donaudampfschifffahrtselektrizitätenhauptbetriebswerkbauunterbeamtengesellschaft'.repeat(3);
@@ -476,4 +457,40 @@ describeInBrowser('The layout of the dashboard, with a week of data', (windows) 
     });
     expect(beginning).toBeGreaterThanOrEqual(0);
   });
+
+  it.each(['i', 'ن'])(
+    'keeps lists below 60 KB with identifiers of 250 and names of 200 × %s',
+    async (letter) => {
+      const tables = {
+        request_log: ['external_user_id', 'error_message'],
+        webhook_event: ['external_user_id'],
+        agent_connection: ['external_user_id', 'agent_name'],
+        audit_log: ['actor_name', 'target_name'],
+        dashboard_user: ['name'],
+        merchant: ['name'],
+      };
+      await database.query('ALTER TABLE audit_log DISABLE TRIGGER USER');
+      for (const [table, columns] of Object.entries(tables)) {
+        const longer = columns.map(
+          (column) =>
+            `${column} = left(md5(${column}) || repeat($1, 250), ${column.endsWith('_id') ? 250 : 200})`,
+        );
+        await database.query(`UPDATE ${table} SET ${longer.join(', ')}`, [letter]);
+      }
+      await database.query(`UPDATE webhook_endpoint SET url = left(url || repeat('/path', 400), 2000)`);
+      for (const [path] of LISTS) {
+        const response = await desk.goto(path);
+        expect([path, Math.max(60_000, (await response!.body()).length)]).toEqual([path, 60_000]);
+        const { overflow, rowsAboveFold } = await layoutOf(desk);
+        expect([path, overflow, rowsAboveFold >= 15]).toEqual([path, 0, true]);
+      }
+      // The list has the whole identifier once. It is shown on hover.
+      await desk.goto(LISTS[0]![0]);
+      const user = desk.locator('td.user:has(a)').first();
+      await user.hover();
+      expect(await user.getAttribute('title')).toMatch(new RegExp(`^[\\da-f]{32}${letter}{218}$`));
+      await user.getByRole('link').click();
+      await desk.getByRole('heading', { level: 1, name: letter.repeat(218) }).waitFor();
+    },
+  );
 });

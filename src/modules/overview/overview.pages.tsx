@@ -171,7 +171,7 @@ function FirstSteps({ environment, overview, endpoints, hasListened = false }: O
       isDone: overview.deliveries.total > 0 || hasListened,
       title: 'Receive your first event',
       path: dashboardPath(environment, 'webhook-endpoints'),
-      text: `Send a test from the page of the endpoint${environment === 'development' ? ', or run mcs listen' : ''}.`,
+      text: `with a test from the page of the endpoint${environment === 'development' ? ', or with mcs listen' : ''}.`,
     },
   ];
   if (steps.every(({ isDone }) => isDone) || (overview.requests.total > 0 && endpoints.length > 0))
@@ -469,4 +469,4 @@ function labelsOf(points: readonly { readonly start: Date }[], zone: string): st
   });
 }
 
-const milliseconds = (value: number | null): string => (value === null ? 'none' : inMilliseconds(value));
+const milliseconds = (value: number | null): string => (value === null ? 'None' : inMilliseconds(value));
