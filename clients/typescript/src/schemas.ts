@@ -1682,7 +1682,7 @@ export interface components {
       /** @description Whether sessions of this type work. */
       status: components['schemas']['MerchantStatus'];
     };
-    /** @description Accounts of the user were detected at these merchants. Call "Search detected accounts" to check the merchants that you are interested in. */
+    /** @description Accounts of the user were detected at these merchants. Send a request to "Search detected accounts" to check the merchants that you are interested in. */
     NewDetectedAccountsAvailableWebhook: {
       /**
        * @description The name of the event.
@@ -2095,7 +2095,7 @@ export interface components {
       /** @description Makes retries safe: an event with the same key and content is published once. */
       idempotency_key?: string | null;
     };
-    /** @description Accounts of the user were detected at these merchants. Call "Search detected accounts" to check the merchants that you are interested in. */
+    /** @description Accounts of the user were detected at these merchants. Send a request to "Search detected accounts" to check the merchants that you are interested in. */
     PublishNewDetectedAccountsAvailableRequest: {
       /**
        * Format: uuid
