@@ -12,7 +12,7 @@ import { maskedUrl } from '../../../infrastructure/logging/index.js';
 import { Clock, DAY, type Period } from '../../../infrastructure/time/index.js';
 import { AuditLog, changesBetween } from '../../audit-logs/index.js';
 import {
-  OrganizationTurns,
+  OrganizationQueryQueue,
   RequestLogRepository,
   RequestLogsConfiguration,
   validPeriod,
@@ -84,7 +84,7 @@ export class ResendsService {
     private readonly requestLog: RequestLogRepository,
     private readonly repository: ResendsRepository,
     private readonly auditLog: AuditLog,
-    private readonly turns: OrganizationTurns,
+    private readonly queries: OrganizationQueryQueue,
     private readonly configuration: RequestLogsConfiguration,
     private readonly clock: Clock,
   ) {}
@@ -134,7 +134,7 @@ export class ResendsService {
   async plan({ actor, environment }: DashboardScope, query: ResendQuery): Promise<ResendPlan> {
     const client = await this.clients.forEnvironment(actor, environment);
     const { data: endpoints } = await this.endpoints.list(actor, environment);
-    const [{ period, isCut, received }, sendable] = await this.turns.run(actor.organizationId, async () => {
+    const [{ period, isCut, received }, sendable] = await this.queries.run(actor.organizationId, async () => {
       const found = await this.find(client, query);
       return [found, await this.publishedEvents.sendable(client.clientId, found)] as const;
     });
