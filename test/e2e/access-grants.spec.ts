@@ -155,7 +155,7 @@ describe('An access grant', () => {
     expect((await grant(await service.login('member'), { expires_in })).status).toBe(303);
   });
 
-  it('is listed with the grants in force first, up to 200', async () => {
+  it('is listed with the active grants first, up to 200', async () => {
     const member = await service.login('member');
     await grant(member);
     await service.database.query(
@@ -168,12 +168,10 @@ describe('An access grant', () => {
     const shown: string[] = [];
     while (next !== undefined) {
       const { text } = await openPage(service, owner, next);
-      shown.push(
-        ...[...text.matchAll(/(In force|Revoked|Expired)<\/span>/g)].map(([, status = '']) => status),
-      );
+      shown.push(...[...text.matchAll(/(Active|Revoked|Expired)<\/span>/g)].map(([, status = '']) => status));
       next = /href="([^"]+)"[^>]*>Next page/.exec(text)?.[1]?.replaceAll('&amp;', '&');
     }
     expect(shown).toHaveLength(200);
-    expect(shown.lastIndexOf('In force')).toBe(shown.filter((status) => status === 'In force').length - 1);
+    expect(shown.lastIndexOf('Active')).toBe(shown.filter((status) => status === 'Active').length - 1);
   });
 });

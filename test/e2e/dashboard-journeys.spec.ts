@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { AnyEvent } from '../../src/infrastructure/event-catalog/index.js';
-import { OrganizationTurns } from '../../src/modules/request-logs/index.js';
+import { OrganizationQueryQueue } from '../../src/modules/request-logs/index.js';
 import { WebhookPublisher } from '../../src/modules/webhooks/index.js';
 import { PasswordLinksService } from '../../src/modules/dashboard-login/index.js';
 import { addSamlConfiguration, grantRole } from '../support/dashboard-forms.js';
@@ -319,7 +319,7 @@ const LOG_BUSY = 'The request log is busy';
 function holdTurns(organizationId: string, count: number): { readonly release: () => Promise<void> } {
   let resolve = (): void => undefined;
   const promise = new Promise<void>((release) => (resolve = release));
-  const turns = service.app.get(OrganizationTurns);
+  const turns = service.app.get(OrganizationQueryQueue);
   const held = Array.from({ length: count }, () => turns.run(organizationId, () => promise));
   return {
     release: async () => {
@@ -365,7 +365,7 @@ describe('The search', () => {
     const { id } = await service.anotherOrganization();
     const owner = await visitorWithRole(service, 'owner', id);
     const busy = holdTurns(id, 4);
-    const run = import.meta.jest.spyOn(service.app.get(OrganizationTurns), 'run');
+    const run = import.meta.jest.spyOn(service.app.get(OrganizationQueryQueue), 'run');
     const pages = ['Grace-Hopper-1', randomUUID()].map((text) => search(owner, text));
     await eventually('a search waits for its turn', () => run.mock.calls.length > 0);
     await busy.release();

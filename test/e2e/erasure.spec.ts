@@ -4,7 +4,7 @@ import type { IssuedCredentials } from '../../src/modules/api-clients/index.js';
 import { DetectedAccountsRepository } from '../../src/modules/detected-accounts/detected-accounts.repository.js';
 import { UserErasuresService } from '../../src/modules/external-users/user-erasures.service.js';
 import { RequestLogRepository, RequestLogWriter } from '../../src/modules/request-logs/index.js';
-import { SavedEntries } from '../../src/modules/request-logs/writing/saved-entries.js';
+import { EntrySpool } from '../../src/modules/request-logs/writing/entry-spool.js';
 import { DeliveryQueueRepository } from '../../src/modules/webhooks/queue/delivery-queue.repository.js';
 import { mcpToken } from '../support/agents.js';
 import { moveClock } from '../support/clock.js';
@@ -100,7 +100,7 @@ async function meet(user: string, as = service.development): Promise<string> {
       ...(attempt && { attempt: { ...attempt, responseBody: `There is no user ${user} here` } }),
     }),
   ]);
-  await service.app.get(SavedEntries).save([loggedRequest(client, at)]);
+  await service.app.get(EntrySpool).save([loggedRequest(client, at)]);
   return token;
 }
 
@@ -373,7 +373,7 @@ describe('DELETE /external-users/{external_user_id}', () => {
       using _later = moveClock(service, 5 * MINUTE);
       for (const externalUserId of [user, other])
         await writer.write(loggedRequest(client, { createdAt: before, externalUserId }));
-      const files = service.app.get(SavedEntries);
+      const files = service.app.get(EntrySpool);
       await files.save([loggedRequest(client, { createdAt: before, externalUserId: user })]);
       files.onApplicationBootstrap();
       await eventually('the file is written', async () => (await files.ids()).length === 0);

@@ -60,7 +60,7 @@ describe('Expiry of rows', () => {
       'JobApplication.receivedAt': 365,
       'KnownBrowser.loggedInAt': 365,
       'UserErasure.finishedAt': 365,
-      'WebhookRecovery.finishedAt': 90,
+      'Resend.finishedAt': 90,
     });
   });
 

@@ -3,7 +3,6 @@ import { MerchantGatewayService } from '../../src/modules/merchant-gateway/index
 import { MerchantSignOutsJob } from '../../src/modules/merchant-gateway/merchant-sign-outs.job.js';
 import { MerchantStatusesService } from '../../src/modules/merchant-statuses/index.js';
 import { SignInLinksService } from '../../src/modules/sign-in-links/index.js';
-import { EndedLinksJob } from '../../src/modules/sign-in-links/ended-links.job.js';
 import { CLIENTS, mcpToken, sendRpc, toolCall } from '../support/agents.js';
 import { gatewaySignIns, PASSWORD, type TestLink } from '../support/gateway-sign-ins.js';
 import { TestGateway, type Fault } from '../support/merchant-gateway.js';
@@ -58,6 +57,7 @@ const {
   accountsOf,
   eventsOf,
   signInsOf,
+  runGatewayJobs,
   undoEndedSignIn,
   expectConnectedOnce,
 } = gatewaySignIns(() => ({ service, gateway }));
@@ -239,7 +239,7 @@ describe('A sign-in whose link has ended', () => {
     expect(signInsOf(link)).toHaveLength(1);
     await gateway.reset();
     // The job asks again only after a while.
-    await service.app.get(EndedLinksJob).run();
+    await runGatewayJobs();
     expect(signInsOf(link)).toHaveLength(1);
     await undoEndedSignIn(link);
     expect(signInsOf(link)).toEqual([]);

@@ -3,7 +3,7 @@ import { DailyPartitions, type ReadPool } from '../../src/infrastructure/databas
 import { DAY } from '../../src/infrastructure/time/index.js';
 import {
   RequestLogRepository,
-  type RequestLogHistoryEntry,
+  type RequestLogEntry,
   type RequestLogFilter,
   type RequestLogPosition,
 } from '../../src/modules/request-logs/index.js';
@@ -149,7 +149,7 @@ function lastWork(found: number): Work {
 async function newest(
   filter: RequestLogFilter = {},
   before?: RequestLogPosition,
-): Promise<{ work: Work; entries: RequestLogHistoryEntry[] }> {
+): Promise<{ work: Work; entries: RequestLogEntry[] }> {
   const entries = await store.newest({ client, period: PERIOD, filter }, { before, limit: PAGE });
   return { work: lastWork(entries.length), entries };
 }

@@ -10,7 +10,7 @@ import type { RequestLogSelection } from '../../src/modules/request-logs/storage
 import {
   RequestLogRepository,
   type RequestLogFilter,
-  type RequestLogHistoryEntry,
+  type RequestLogEntry,
 } from '../../src/modules/request-logs/index.js';
 import { DailyPartitions } from '../../src/infrastructure/database/index.js';
 import { whileLogIsLocked } from '../support/locked-log.js';
@@ -24,7 +24,7 @@ const MAX_ENTRIES = 1_000;
 const EVENTS = ['CARD_UPDATED', 'AUTHENTICATED'];
 
 /** Returns an entry as the repository reads it, in the form of the API. */
-function readBack({ attempt, ...entry }: NewRequestLogEntry): RequestLogHistoryEntry {
+function readBack({ attempt, ...entry }: NewRequestLogEntry): RequestLogEntry {
   const delivery = attempt && {
     webhook_endpoint_id: attempt.endpointId,
     event_id: attempt.eventId,
@@ -85,15 +85,15 @@ describe('The repository of the request log', () => {
     filter,
   });
 
-  const newest = (selection: RequestLogSelection, limit = MAX_ENTRIES): Promise<RequestLogHistoryEntry[]> =>
+  const newest = (selection: RequestLogSelection, limit = MAX_ENTRIES): Promise<RequestLogEntry[]> =>
     repository.newest(selection, { before: undefined, limit });
 
   /** Reads pages until one is not full. */
   async function walk(
-    page: (position: RequestLogPosition | undefined) => Promise<RequestLogHistoryEntry[]>,
+    page: (position: RequestLogPosition | undefined) => Promise<RequestLogEntry[]>,
     size: number,
-  ): Promise<RequestLogHistoryEntry[]> {
-    const walked: RequestLogHistoryEntry[] = [];
+  ): Promise<RequestLogEntry[]> {
+    const walked: RequestLogEntry[] = [];
     for (;;) {
       const entries = await page(walked.at(-1));
       walked.push(...entries);

@@ -310,7 +310,7 @@ describe('A login through an identity provider', () => {
       const { status, text } = await again(claims);
       expect(status).toBe(403);
       expect(text).toContain(reason);
-      expect(text).toContain('A passkey or a second factor of this service proves it, too');
+      expect(text).toContain('Add a passkey or a second factor on your account page');
     }
   });
 

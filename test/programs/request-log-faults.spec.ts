@@ -8,7 +8,7 @@ import { DAY } from '../../src/infrastructure/time/index.js';
 import { CryptoConfiguration } from '../../src/infrastructure/crypto/index.js';
 import { RequestLogRepository } from '../../src/modules/request-logs/index.js';
 import { RequestLogWriter } from '../../src/modules/request-logs/writing/request-log-writer.js';
-import { SavedEntries } from '../../src/modules/request-logs/writing/saved-entries.js';
+import { EntrySpool } from '../../src/modules/request-logs/writing/entry-spool.js';
 import { eventually } from '../support/eventually.js';
 import { whileLogIsLocked } from '../support/locked-log.js';
 import { CREATE_MCP_TOKEN, SEARCH_DETECTED_ACCOUNTS } from '../support/operations.js';
@@ -355,17 +355,17 @@ describe('SIGTERM while entries cannot be written', () => {
 describe('Stopping while saved entries are written', () => {
   it('does not wait for a statement that hangs', async () => {
     const own = await startTestApp();
-    const saved = own.app.get(SavedEntries);
-    await saved.save([loggedRequest(own.production, { createdAt: new Date() })]);
+    const spool = own.app.get(EntrySpool);
+    await spool.save([loggedRequest(own.production, { createdAt: new Date() })]);
     let finish = (): void => undefined;
     const hanging = new Promise<void>((resolve) => (finish = resolve));
     const append = import.meta.jest
       .spyOn(own.app.get(RequestLogRepository), 'append')
       .mockReturnValue(hanging);
     try {
-      saved.onApplicationBootstrap();
+      spool.onApplicationBootstrap();
       await eventually('the statement has begun', () => append.mock.calls.length > 0 || undefined);
-      const stopped = saved.onModuleDestroy().then(() => true);
+      const stopped = spool.onModuleDestroy().then(() => true);
       expect(await Promise.race([stopped, pause(10_000, false)])).toBe(true);
     } finally {
       finish();

@@ -1,5 +1,6 @@
 import { MerchantAccountsService } from '../../src/modules/merchant-accounts/index.js';
 import { SignInLinksService } from '../../src/modules/sign-in-links/index.js';
+import { MerchantSignOutsJob } from '../../src/modules/merchant-gateway/merchant-sign-outs.job.js';
 import { EndedLinksJob } from '../../src/modules/sign-in-links/ended-links.job.js';
 import type { TestGateway } from './merchant-gateway.js';
 import { rememberSecret } from './run-directory.js';
@@ -76,14 +77,22 @@ export function gatewaySignIns(started: () => { readonly service: TestApp; reado
       ([, { target }]) => (target as { external_user_id: string }).external_user_id === agent.externalUserId,
     );
 
-  /** Runs the job as if the link had expired, and no process were waiting for the gateway anymore. */
+  async function runGatewayJobs(): Promise<void> {
+    await started().service.app.get(EndedLinksJob).run();
+    await started().service.app.get(MerchantSignOutsJob).run();
+  }
+
+  /** Runs the jobs as if the link had expired, and no process were waiting for the gateway anymore. */
   async function undoEndedSignIn(link: TestLink): Promise<void> {
     await started().service.database.query(
       `UPDATE sign_in_link SET sign_in_asked_at = now() - interval '1 minute', expires_at = least(expires_at, now())
         WHERE id = $1`,
       [link.id],
     );
-    await started().service.app.get(EndedLinksJob).run();
+    await started().service.database.query(
+      `UPDATE merchant_sign_out SET asked_at = now() - interval '1 minute'`,
+    );
+    await runGatewayJobs();
   }
 
   /** Expects one account and one event of the only sign-in that the gateway knows. */
@@ -108,6 +117,7 @@ export function gatewaySignIns(started: () => { readonly service: TestApp; reado
     accountsOf,
     eventsOf,
     signInsOf,
+    runGatewayJobs,
     undoEndedSignIn,
     expectConnectedOnce,
   };

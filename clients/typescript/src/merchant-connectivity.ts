@@ -884,7 +884,7 @@ export class MerchantConnectivity extends Transport {
   }
 
   /**
-   * Send all failed events again.
+   * Recover missed events.
    *
    * Sends every event again that the endpoint has not received since a given time: events whose last attempt failed, and events that it missed while it was disabled. Events that it is not subscribed to are left out. Use it after an outage of your receiver. The service does this in the background. An endpoint has one recovery at a time: while one is running, the response describes that one. Events with pending retries are skipped, so you can safely repeat the request.
    */

@@ -4,10 +4,10 @@ import { periodOf } from '../../infrastructure/time/index.js';
 import { ApiClientsService } from '../../modules/api-clients/index.js';
 import {
   REQUEST_LOG_COLUMNS,
-  RequestLogHistory,
+  OperatorRequestLog,
   RequestLogPartitions,
   RequestLogRollupsService,
-  type RequestLogHistoryEntry,
+  type RequestLogEntry,
 } from '../../modules/request-logs/index.js';
 import { commandGroup, parseNumber } from '../operator-command.js';
 import { untilStopped } from '../operator-session.js';
@@ -49,7 +49,7 @@ REQUEST_LOG_COMMAND.command('tail')
         throw new OperatorError(`The number of lines must be 0 to ${MAX_LINES}.`);
       const { id: clientId, environment } = await app.get(ApiClientsService).require(id);
       const client = { clientId, environment };
-      const entries = app.get(RequestLogHistory).follow(client, { lines, until: stopped });
+      const entries = app.get(OperatorRequestLog).follow(client, { lines, until: stopped });
       await writeLines(entries, json ? printableJson : requestLogLine);
     }),
   );
@@ -67,7 +67,7 @@ REQUEST_LOG_COMMAND.command('export')
     const { id: clientId, organizationId, environment } = await app.get(ApiClientsService).require(id);
     requirePeriod(bounds);
     const change = { organizationId, action: 'request_log.export', target: { environment } } as const;
-    const entries = app.get(RequestLogHistory).all({ clientId, environment }, bounds);
+    const entries = app.get(OperatorRequestLog).all({ clientId, environment }, bounds);
     await exportRows(format, REQUEST_LOG_COLUMNS, withProgress(withAuditEntry(app, change, entries)));
   });
 
@@ -96,7 +96,7 @@ REQUEST_LOG_COMMAND.command('rebuild-rollups')
     return app.get(RequestLogRollupsService).rebuild(periodOf(bounds));
   });
 
-function requestLogLine(entry: RequestLogHistoryEntry): string {
+function requestLogLine(entry: RequestLogEntry): string {
   const { delivery } = entry;
   const parts = [
     entry.datetime.toISOString(),

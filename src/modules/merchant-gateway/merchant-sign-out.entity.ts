@@ -3,12 +3,12 @@ import { DeleteAfter } from '../../infrastructure/database/index.js';
 import { DAY } from '../../infrastructure/time/index.js';
 
 /**
- * A sign-in that the gateway has to end, because the account was unlinked, its user was erased, or the user entered credentials
- * again instead of a code. Deleted when the gateway has confirmed it.
+ * A sign-in that the gateway has to end, because the account was unlinked, its user was erased, its link ended, or the user
+ * entered credentials again instead of a code. Deleted when the gateway has confirmed it.
  */
 @Entity({ name: 'merchant_sign_out' })
 export class MerchantSignOut {
-  /** The session of an unlinked account, or a replaced sign-in. */
+  /** The session of an unlinked account, or another sign-in. */
   @PrimaryColumn({ name: 'sign_in_id', type: 'uuid' })
   signInId!: string;
 

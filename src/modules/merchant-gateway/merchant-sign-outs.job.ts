@@ -9,7 +9,7 @@ import { MerchantSignOutsRepository } from './merchant-sign-outs.repository.js';
 const REPEAT_AFTER = 45 * SECOND;
 const SIGN_OUTS_PER_RUN = 20;
 
-/** Asks the gateway to end sign-ins of unlinked accounts and replaced sign-ins, repeatedly until it confirms. */
+/** Asks the gateway to end sign-ins, repeatedly until it confirms. */
 @Injectable()
 export class MerchantSignOutsJob extends RecurringJob {
   constructor(

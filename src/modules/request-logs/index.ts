@@ -5,14 +5,14 @@ export {
   ListRequestLogsQuery,
   REQUEST_LOG_COLUMNS,
   type RequestLogEntryResponse,
-  type RequestLogHistoryEntry,
+  type RequestLogEntry,
 } from './reading/request-logs.dto.js';
 export { nameOf, EntryStatus, type FilterOption } from './pages/request-logs.pages.js';
 export { deliveryFailure } from './pages/delivery-failures.js';
 export { EventBodies, WebhookFilterOptions } from './pages/request-logs-pages.controller.js';
 export { RequestLogsService } from './reading/request-logs.service.js';
-export { RequestLogHistory } from './reading/request-log-history.js';
-export { LogReads, OrganizationTurns, unlessBusy, type LogReadOptions } from './storage/log-reads.js';
+export { OperatorRequestLog } from './reading/operator-request-log.js';
+export { LogReads, OrganizationQueryQueue, unlessBusy, type LogReadOptions } from './storage/log-reads.js';
 export { RequestLogPartitions } from './storage/request-log-partitions.js';
 export {
   OVERVIEW_PERIODS,

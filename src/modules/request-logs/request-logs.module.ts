@@ -1,8 +1,8 @@
 import { Module } from '@nestjs/common';
 import { RequestLogsPagesController } from './pages/request-logs-pages.controller.js';
-import { LogReads, OrganizationTurns } from './storage/log-reads.js';
+import { LogReads, OrganizationQueryQueue } from './storage/log-reads.js';
 import { RequestLogRepository } from './storage/request-log.repository.js';
-import { RequestLogHistory } from './reading/request-log-history.js';
+import { OperatorRequestLog } from './reading/operator-request-log.js';
 import { RequestLogPartitions } from './storage/request-log-partitions.js';
 import { RequestLogOverviewRepository } from './rollups/request-log-overview.repository.js';
 import { RequestLogOverviewService } from './rollups/request-log-overview.service.js';
@@ -11,17 +11,17 @@ import { RequestLogRollupsService } from './rollups/request-log-rollups.service.
 import { RequestLogsController } from './reading/request-logs.controller.js';
 import { RequestLogsService } from './reading/request-logs.service.js';
 import { RequestLogWriter } from './writing/request-log-writer.js';
-import { SavedEntries } from './writing/saved-entries.js';
+import { EntrySpool } from './writing/entry-spool.js';
 
 const PROVIDERS = [
   LogReads,
   RequestLogRepository,
   RequestLogWriter,
-  SavedEntries,
-  RequestLogHistory,
+  EntrySpool,
+  OperatorRequestLog,
   RequestLogPartitions,
   RequestLogsService,
-  OrganizationTurns,
+  OrganizationQueryQueue,
   RequestLogRollupsRepository,
   RequestLogRollupsService,
   RequestLogOverviewRepository,

@@ -6,6 +6,7 @@ import {
   type MerchantCredentials,
   type SignInOutcome,
   type SignInRequest,
+  type SignOut,
 } from '../merchant-gateway/index.js';
 import { MerchantStatusesService, type StatusByType } from '../merchant-statuses/index.js';
 
@@ -64,11 +65,12 @@ export class MerchantSignIn {
     return environment === 'development' || this.gateway.undo(signInId);
   }
 
-  /** Records that a sign-in has to be undone. `MerchantSignOutsJob` does so when no process waits for its response anymore. */
+  /** Records that sign-ins have to be undone. `MerchantSignOutsJob` does so when no process waits for their responses anymore. */
   async undoLater(
-    { environment, signInId }: Pick<SignInRequest, 'environment' | 'signInId'>,
+    signIns: readonly (SignOut & Pick<SignInRequest, 'environment'>)[],
     now: Date,
   ): Promise<void> {
-    if (environment === 'production') await this.signOuts.add([{ signInId, askedAt: now }], now);
+    const real = signIns.filter(({ environment }) => environment === 'production');
+    await this.signOuts.add(real, now);
   }
 }

@@ -23,7 +23,7 @@ export interface CountedAttempt {
 export type EndedLink = Pick<SignInLink, 'id' | 'clientId' | 'environment' | 'externalUserId' | 'merchantId'>;
 
 /** A sign-in that has to be undone, because its link has ended. */
-export type SignInToUndo = Pick<SignInLink, 'id' | 'environment'> & { readonly signInId: string };
+export type SignInToUndo = Pick<SignInLink, 'environment'> & { readonly signInId: string };
 
 const LINKS_PER_ERASURE = 1_000;
 
@@ -91,18 +91,15 @@ export class SignInLinksRepository implements UserDataHolder {
     );
   }
 
-  /**
-   * Returns sign-ins of links that have ended, unless the last request about them was sent after `askedBefore`. Records that the next
-   * request is sent now.
-   */
-  async claimSignInsToUndo(askedBefore: Date, now: Date, limit: number): Promise<SignInToUndo[]> {
+  /** Forgets the sign-ins of links that have ended, unless the last request about them was sent after `askedBefore`. @returns them */
+  async takeSignIns(askedBefore: Date, now: Date, limit: number): Promise<SignInToUndo[]> {
     return this.transaction.changedRows<SignInToUndo>(
-      `UPDATE sign_in_link SET sign_in_asked_at = $2
-        WHERE id IN (SELECT id FROM sign_in_link
-                      WHERE sign_in_id IS NOT NULL AND sign_in_asked_at < $1
-                        AND (status <> 'pending' OR expires_at <= $2)
-                      ORDER BY sign_in_asked_at LIMIT $3 FOR UPDATE SKIP LOCKED)
-        RETURNING id, environment, sign_in_id AS "signInId"`,
+      `UPDATE sign_in_link link SET sign_in_id = NULL, challenge_sealed = NULL
+         FROM (SELECT id, sign_in_id FROM sign_in_link
+                WHERE sign_in_id IS NOT NULL AND sign_in_asked_at < $1 AND (status <> 'pending' OR expires_at <= $2)
+                ORDER BY sign_in_asked_at LIMIT $3 FOR UPDATE SKIP LOCKED) ended
+        WHERE link.id = ended.id
+        RETURNING link.environment, ended.sign_in_id AS "signInId"`,
       [askedBefore, now, limit],
     );
   }

@@ -32,7 +32,7 @@ import {
   type TextMessage,
   type UndeliverableReason,
 } from '../../infrastructure/messages/index.js';
-import { Clock, DAY, HOUR, MINUTE } from '../../infrastructure/time/index.js';
+import { Clock, DAY, HOUR, MINUTE, SECOND } from '../../infrastructure/time/index.js';
 import { SIGN_IN_FAILURE } from '../../infrastructure/event-catalog/index.js';
 import { API_CLIENT, AuditLog } from '../audit-logs/index.js';
 import {
@@ -73,7 +73,9 @@ const LINKS_PER_HOUR = 5;
 const LISTED_FOR = 7 * DAY;
 /** Seconds. The `retry_after` value when a text message could not be sent. */
 const RETRY_AFTER_SECONDS = 60;
-const EXPIRED_LINKS_PER_PAGE = 500;
+const ENDED_LINKS_PER_PAGE = 500;
+/** Milliseconds after a request to the gateway. By then, no process waits for its response. */
+const UNDO_AFTER = 45 * SECOND;
 
 /** An agent, identified by the user for whom it acts. */
 export interface SignInAgent {
@@ -303,7 +305,7 @@ export class SignInLinksService implements McpTokenRevocationListener {
 
   /** Publishes the events of expired links. @returns whether there may be more */
   @Transactional()
-  async publishExpired(pageSize = EXPIRED_LINKS_PER_PAGE): Promise<boolean> {
+  async publishExpired(pageSize = ENDED_LINKS_PER_PAGE): Promise<boolean> {
     const links = await this.repository.finishExpired(this.clock.now(), pageSize);
     if (links.length === 0) return false;
     const merchants = await this.merchants.byIds(links.map(({ merchantId }) => merchantId));
@@ -319,6 +321,16 @@ export class SignInLinksService implements McpTokenRevocationListener {
       })),
     );
     return links.length === pageSize;
+  }
+
+  /** Has the gateway undo the sign-ins of links that have ended. @returns whether there may be more */
+  @Transactional()
+  async undoEnded(): Promise<boolean> {
+    const now = this.clock.now();
+    const askedBefore = new Date(now.getTime() - UNDO_AFTER);
+    const signIns = await this.repository.takeSignIns(askedBefore, now, ENDED_LINKS_PER_PAGE);
+    await this.merchantSignIn.undoLater(signIns, now);
+    return signIns.length === ENDED_LINKS_PER_PAGE;
   }
 
   /** Stores the link unless the MCP token is revoked: a link that is stored before the revocation is cancelled with it. */

@@ -193,7 +193,10 @@ export class SignInService {
     const attempt = { newSignInId: randomUUID(), isCode };
     const counted = await this.repository.countAttempt(link, attempt, MAX_ATTEMPTS, now);
     if (counted?.replacedSignInId)
-      await this.merchantSignIn.undoLater({ ...link, signInId: counted.replacedSignInId }, now);
+      await this.merchantSignIn.undoLater(
+        [{ ...link, signInId: counted.replacedSignInId, askedAt: now }],
+        now,
+      );
     return counted;
   }
 
@@ -216,7 +219,7 @@ export class SignInService {
 
   /**
    * Undoes a sign-in, unless a concurrent form has completed the link with it. If the gateway does not confirm, `EndedLinksJob`
-   * sends the request again.
+   * has it undone.
    */
   private async undoUnlessCompleted({ link }: OpenedLink, signInId: string): Promise<void> {
     const { id, environment } = link;

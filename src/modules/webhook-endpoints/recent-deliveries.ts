@@ -6,7 +6,7 @@ import {
 } from '../../infrastructure/auth/index.js';
 import { Clock, DAY } from '../../infrastructure/time/index.js';
 import {
-  OrganizationTurns,
+  OrganizationQueryQueue,
   RequestLogOverviewService,
   RequestLogRepository,
   unlessBusy,
@@ -35,7 +35,7 @@ export class RecentDeliveries {
     private readonly overviews: RequestLogOverviewService,
     private readonly clients: AccessibleClients,
     private readonly lanes: EndpointLanes,
-    private readonly turns: OrganizationTurns,
+    private readonly queries: OrganizationQueryQueue,
     private readonly clock: Clock,
   ) {}
 
@@ -64,6 +64,6 @@ export class RecentDeliveries {
     const period = { start: new Date(end.getTime() - PERIOD), end };
     const selection = { client, period, filter: { endpoint_id: endpointId } };
     const page = { before: undefined, limit: SHOWN_ATTEMPTS };
-    return unlessBusy(this.turns.run(organizationId, () => this.requestLog.newest(selection, page)));
+    return unlessBusy(this.queries.run(organizationId, () => this.requestLog.newest(selection, page)));
   }
 }

@@ -62,7 +62,7 @@ function isLoopbackUri(uri: string): boolean {
  * Returns where an address leads, as users and settings know it: the host without the port, or a private-use scheme with its colon,
  * such as `cursor:`.
  */
-export function placeOf(uri: string): string {
+export function hostOrSchemeOf(uri: string): string {
   const { protocol, hostname } = new URL(uri);
   return isPrivateUseUri(uri) ? protocol : hostname;
 }
@@ -95,5 +95,5 @@ const INVISIBLE = /\p{C}/gu;
 /** Returns what an agent calls itself, as one line without invisible characters, or else the place of the address. */
 export function displayNameOf(name: unknown, address: string): string {
   const text = typeof name === 'string' ? name.replaceAll(/\s+/g, ' ').replaceAll(INVISIBLE, '').trim() : '';
-  return text === '' ? placeOf(address) : firstCharacters(text, MAX_NAME_LENGTH);
+  return text === '' ? hostOrSchemeOf(address) : firstCharacters(text, MAX_NAME_LENGTH);
 }

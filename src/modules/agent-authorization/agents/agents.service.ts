@@ -4,8 +4,8 @@ import { isUUID } from 'class-validator';
 import { Transaction } from '../../../infrastructure/database/index.js';
 import { Clock, SECOND } from '../../../infrastructure/time/index.js';
 import { INVALID_CLIENT } from '../../oauth/index.js';
-import type { AgentProvider } from '../settings/agent-settings.service.js';
-import { displayNameOf, isLocalUri, isRedirectUri, placeOf, type Agent } from './agent.js';
+import type { AgentIssuer } from '../settings/agent-settings.service.js';
+import { displayNameOf, isLocalUri, isRedirectUri, hostOrSchemeOf, type Agent } from './agent.js';
 import {
   INVALID_REDIRECT_URI,
   type RegisterAgentRequest,
@@ -24,7 +24,7 @@ export class AgentsService {
   ) {}
 
   /** Returns the agent with this `client_id`, or why there is none. */
-  async find({ clientId }: AgentProvider, agentId: string): Promise<Agent | UnknownAgent> {
+  async find({ clientId }: AgentIssuer, agentId: string): Promise<Agent | UnknownAgent> {
     if (!isUUID(agentId)) return this.documents.find(agentId);
     return (await this.findRegistered(clientId, agentId)) ?? { problem: NOT_KNOWN };
   }
@@ -34,16 +34,16 @@ export class AgentsService {
    *
    * @throws OAuthError `invalid_client`, after which agents register again
    */
-  async requireKnown({ clientId }: AgentProvider, agentId: string): Promise<void> {
+  async requireKnown({ clientId }: AgentIssuer, agentId: string): Promise<void> {
     if (isUUID(agentId) && !(await this.findRegistered(clientId, agentId))) throw INVALID_CLIENT.error();
   }
 
   /** Returns whether the settings of the API client allow that the agent returns to the address. */
-  isAllowed({ settings }: AgentProvider, agent: Agent, redirectUri: string): boolean {
+  isAllowed({ settings }: AgentIssuer, agent: Agent, redirectUri: string): boolean {
     if (settings.agents === 'any' || agent.kind === 'registered') return settings.agents !== 'off';
     // Only the metadata document says whose program listens on the user's own machine.
-    const place = placeOf(isLocalUri(redirectUri) && agent.kind === 'document' ? agent.id : redirectUri);
-    return settings.agents === 'hosts' && settings.hosts.includes(place);
+    const address = isLocalUri(redirectUri) && agent.kind === 'document' ? agent.id : redirectUri;
+    return settings.agents === 'hosts' && settings.hosts.includes(hostOrSchemeOf(address));
   }
 
   /**
@@ -53,7 +53,7 @@ export class AgentsService {
    * @throws OAuthError `invalid_redirect_uri` if none can be used
    */
   async register(
-    { clientId }: AgentProvider,
+    { clientId }: AgentIssuer,
     { client_name: name, redirect_uris: requested }: RegisterAgentRequest,
   ): Promise<RegisteredAgentResponse> {
     const redirectUris = usableOf(requested);

@@ -2,7 +2,7 @@ import { Injectable, Logger } from '@nestjs/common';
 import { LRUCache } from 'lru-cache';
 import { HttpClient } from '../../../infrastructure/http-client/index.js';
 import { Clock, DAY, MINUTE, SECOND } from '../../../infrastructure/time/index.js';
-import { displayNameOf, placeOf, isRedirectUri, type Agent } from './agent.js';
+import { displayNameOf, hostOrSchemeOf, isRedirectUri, type Agent } from './agent.js';
 
 const MAX_URL_LENGTH = 2_000;
 /** Bytes. */
@@ -70,7 +70,7 @@ export class ClientDocuments {
     if (cached && cached.until > this.clock.milliseconds()) return cached.agent;
     const pending = this.pending.get(url);
     if (pending) return pending.result;
-    const host = placeOf(url);
+    const host = hostOrSchemeOf(url);
     const sameHost = [...this.pending.values()].filter((each) => each.host === host);
     if (!cached && sameHost.length >= FETCHES_PER_HOST)
       return temporarily(`the service is reading other documents of ${host}`);
@@ -100,7 +100,7 @@ export class ClientDocuments {
       this.cache.set(url, { agent: read, until, usableUntil: until + COPY_LIFETIME });
       return read;
     }
-    const host = placeOf(url);
+    const host = hostOrSchemeOf(url);
     const hasStatus = statusCode !== 0 && statusCode !== 200;
     const reason = hasStatus
       ? `${host} responded with status ${statusCode}`

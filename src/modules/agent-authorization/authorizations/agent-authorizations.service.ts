@@ -18,9 +18,9 @@ import { Clock, HOUR, MINUTE } from '../../../infrastructure/time/index.js';
 import { AuditLog, type AuditAction } from '../../audit-logs/index.js';
 import { formatUserCode, generateUserCode, parseUserCode } from '../../oauth/index.js';
 import { AgentAddresses, pagePathOf } from '../agent-addresses.js';
-import { labelOf, placeOf, type Agent } from '../agents/agent.js';
+import { labelOf, hostOrSchemeOf, type Agent } from '../agents/agent.js';
 import { AGENT_USER } from '../connections/agent-connections.service.js';
-import type { AgentProvider } from '../settings/agent-settings.service.js';
+import type { AgentIssuer } from '../settings/agent-settings.service.js';
 import { AgentAuthorization, AgentConnectionCode } from './agent-authorization.entity.js';
 import {
   AUTHORIZATION_CLOSED,
@@ -73,7 +73,7 @@ export class AgentAuthorizationsService {
     within: HOUR,
   });
 
-  private readonly strangers = this.metrics.counter(BEFORE_LOGIN);
+  private readonly beforeLogin = this.metrics.counter(BEFORE_LOGIN);
 
   constructor(
     private readonly limits: AttemptLimitsRepository,
@@ -89,7 +89,7 @@ export class AgentAuthorizationsService {
 
   /** Stores a request, bound to the browser. @returns where the user logs in */
   async begin(
-    { clientId, environment, settings }: AgentProvider,
+    { clientId, environment, settings }: AgentIssuer,
     { agent, redirectUri, state, codeChallenge, scopes }: NewAuthorization,
     browser: string,
   ): Promise<string> {
@@ -110,7 +110,7 @@ export class AgentAuthorizationsService {
       createdAt: now,
       expiresAt: new Date(now.getTime() + AUTHORIZATION_LIFETIME),
     });
-    this.strangers.inc({ outcome: 'begun' });
+    this.beforeLogin.inc({ outcome: 'begun' });
     if (settings.loginUrl === null) return pagePathOf(clientId, id);
     const login = new URL(settings.loginUrl);
     login.searchParams.set('authorization_id', id);
@@ -125,7 +125,7 @@ export class AgentAuthorizationsService {
     target: Pick<AgentAuthorization, 'clientId' | 'redirectUri' | 'state'>,
     { error, description }: RequestProblem,
   ): string {
-    this.strangers.inc({ outcome: 'refused' });
+    this.beforeLogin.inc({ outcome: 'refused' });
     const parameters = { error, error_description: description };
     const redirect = this.redirectTo(target, parameters);
     return redirect.length <= MAX_REDIRECT_LENGTH
@@ -134,7 +134,7 @@ export class AgentAuthorizationsService {
   }
 
   async find(
-    { clientId }: Pick<AgentProvider, 'clientId'>,
+    { clientId }: Pick<AgentIssuer, 'clientId'>,
     id: string,
   ): Promise<AgentAuthorization | undefined> {
     if (!isUUID(id)) return undefined;
@@ -184,7 +184,7 @@ export class AgentAuthorizationsService {
    */
   @Transactional()
   async confirm(
-    provider: AgentProvider,
+    issuer: AgentIssuer,
     authorization: AgentAuthorization,
     ticket: string,
     { browser, origin }: { readonly browser: string | undefined; readonly origin: RequestOrigin },
@@ -193,7 +193,7 @@ export class AgentAuthorizationsService {
     const completed = { id: authorization.id, status: 'completed' as const, ticketHash: sha256(ticket) };
     if (this.isBegunBy(authorization, browser)) return this.change(completed, { status: 'confirmed' });
     if (await this.change(completed, { status: 'ended' }))
-      await this.record('agent.refuse', provider, authorization, origin);
+      await this.record('agent.refuse', issuer, authorization, origin);
     return false;
   }
 
@@ -272,7 +272,7 @@ export class AgentAuthorizationsService {
   /** Approves the request. @returns where the browser goes with the code, or undefined unless the user has yet to decide */
   @Transactional()
   async approve(
-    provider: AgentProvider,
+    issuer: AgentIssuer,
     authorization: AgentAuthorization,
     origin: RequestOrigin,
   ): Promise<string | undefined> {
@@ -281,7 +281,7 @@ export class AgentAuthorizationsService {
     const codeExpiresAt = new Date(this.clock.milliseconds() + CODE_LIFETIME);
     const approved = { status: 'approved' as const, codeHash: sha256(code), codeExpiresAt };
     if (!(await this.change({ id, status: 'confirmed' }, approved))) return undefined;
-    await this.record('agent.approve', provider, authorization, origin);
+    await this.record('agent.approve', issuer, authorization, origin);
     return this.redirectTo(authorization, { code });
   }
 
@@ -301,15 +301,15 @@ export class AgentAuthorizationsService {
   /** Declines the request, before or after the login. */
   @Transactional()
   async decline(
-    provider: AgentProvider,
+    issuer: AgentIssuer,
     authorization: AgentAuthorization,
     origin: RequestOrigin,
   ): Promise<string | undefined> {
     const undecided = { id: authorization.id, status: In(UNDECIDED) };
     if (!(await this.change(undecided, { status: 'declined' }))) return undefined;
     // Anyone can begin a request, with any text, and decline it.
-    if (authorization.externalUserId === null) this.strangers.inc({ outcome: 'declined' });
-    else await this.record('agent.decline', provider, authorization, origin);
+    if (authorization.externalUserId === null) this.beforeLogin.inc({ outcome: 'declined' });
+    else await this.record('agent.decline', issuer, authorization, origin);
     return this.redirectTo(authorization, DECLINED);
   }
 
@@ -331,14 +331,14 @@ export class AgentAuthorizationsService {
 
   private async record(
     action: AuditAction,
-    { organizationId, environment }: AgentProvider,
+    { organizationId, environment }: AgentIssuer,
     { agentName, redirectUri }: AgentAuthorization,
     origin: RequestOrigin,
   ): Promise<void> {
     await this.auditLog.record({
       action,
       actor: { ...AGENT_USER, organizationId, origin },
-      target: { name: labelOf(agentName, placeOf(redirectUri)), environment },
+      target: { name: labelOf(agentName, hostOrSchemeOf(redirectUri)), environment },
     });
   }
 

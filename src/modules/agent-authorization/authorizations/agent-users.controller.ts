@@ -11,7 +11,7 @@ import {
   type ConnectionCodeResponse,
 } from './authorizations.dto.js';
 
-/** With which the partner says who its user is. */
+/** Operations by which an API client tells which of its users connects an agent. */
 @Topic('Agent connections')
 @Controller('mcp')
 export class AgentUsersController {

@@ -18,7 +18,7 @@ import { AgentAuthorizationConfiguration } from '../agent-authorization.configur
 import { hasRedirectUri, type Agent } from '../agents/agent.js';
 import { AGENTS_NOT_ALLOWED } from '../agents/agents.dto.js';
 import { AgentsService } from '../agents/agents.service.js';
-import { AgentSettingsService, type AgentProvider } from '../settings/agent-settings.service.js';
+import { AgentSettingsService, type AgentIssuer } from '../settings/agent-settings.service.js';
 import type { AgentAuthorization } from './agent-authorization.entity.js';
 import { AgentAuthorizationsService } from './agent-authorizations.service.js';
 import { readRequest, single, type QueryParameters } from './authorization-request.js';
@@ -52,9 +52,9 @@ const NOTICES: Readonly<Partial<Record<AgentAuthorization['status'], Authorizati
   ended: 'otherBrowser',
 };
 
-/** What a route returns when there is no such authorization. */
+/** An authorization that exists, with the issuer at which the agent began it. */
 interface OpenedAuthorization {
-  readonly provider: AgentProvider;
+  readonly issuer: AgentIssuer;
   readonly authorization: AgentAuthorization;
 }
 
@@ -78,28 +78,28 @@ export class AuthorizationPagesController {
     @Req() request: Request,
     @Res({ passthrough: true }) response: Response,
   ): Promise<PageResponse> {
-    const provider = await this.settings.providerOf(clientId);
-    if (!provider) return refusedPage(AGENTS_NOT_ALLOWED.message, 404);
+    const issuer = await this.settings.findIssuer(clientId);
+    if (!issuer) return refusedPage(AGENTS_NOT_ALLOWED.message, 404);
     const query = parametersIn(new URLSearchParams(request.url.split('?', 2)[1]));
     const agentId = single(query, 'client_id');
     if (agentId === undefined)
       return refusedPage('The request lacks the parameter client_id, or repeats it.');
-    const agent = await this.agents.find(provider, agentId);
+    const agent = await this.agents.find(issuer, agentId);
     if ('problem' in agent) return refusedPage(agent.problem);
     const redirectUri = redirectUriOf(query, agent);
     if (redirectUri === undefined || !hasRedirectUri(agent, redirectUri))
       return refusedPage(unregisteredAddress(redirectUri));
-    if (!this.agents.isAllowed(provider, agent, redirectUri))
+    if (!this.agents.isAllowed(issuer, agent, redirectUri))
       return refusedPage('This organization does not allow this agent.', 403);
     const state = single(query, 'state');
-    const { clientId: id } = provider;
+    const { clientId: id } = issuer;
     const target = { clientId: id, redirectUri, state: state ?? null };
     const longest = this.authorizations.redirectTo(target, { code: EXAMPLE_CODE });
     const read = readRequest(query, (text) => this.addresses.isResourceOf(id, text), longest);
     if ('error' in read) return this.redirect(this.authorizations.refuse(target, read));
     const browser = this.browsers.identify(request, response);
     return this.redirect(
-      await this.authorizations.begin(provider, { ...read, agent, redirectUri, state }, browser),
+      await this.authorizations.begin(issuer, { ...read, agent, redirectUri, state }, browser),
     );
   }
 
@@ -115,11 +115,11 @@ export class AuthorizationPagesController {
   ): Promise<PageResponse> {
     const opened = await this.open(clientId, id);
     if (!opened) return noticePage('expired');
-    const { provider, authorization } = opened;
+    const { issuer, authorization } = opened;
     const browser = browserOf(request);
     if (typeof ticket === 'string') {
       const from = { browser, origin };
-      if (await this.authorizations.confirm(provider, authorization, ticket, from))
+      if (await this.authorizations.confirm(issuer, authorization, ticket, from))
         return this.redirect(pagePathOf(authorization.clientId, authorization.id));
     }
     if (!this.authorizations.isBegunBy(authorization, browser)) return noticePage('otherBrowser');
@@ -137,7 +137,7 @@ export class AuthorizationPagesController {
   ): Promise<PageResponse> {
     const opened = await this.open(clientId, id);
     if (!opened) return noticePage('expired');
-    const { authorization, provider } = opened;
+    const { authorization, issuer } = opened;
     if (!this.authorizations.isBegunBy(authorization, browserOf(request))) return noticePage('otherBrowser');
     const path = this.redirect(pagePathOf(authorization.clientId, authorization.id));
     switch (form.get('action')) {
@@ -146,11 +146,11 @@ export class AuthorizationPagesController {
       case 'enter_code':
         return (await this.enterCode(opened, form.get('code') ?? '', origin)) ?? path;
       case 'approve': {
-        const target = await this.authorizations.approve(provider, authorization, origin);
+        const target = await this.authorizations.approve(issuer, authorization, origin);
         return this.afterDecision(opened, 'approved', target);
       }
       case 'decline': {
-        const target = await this.authorizations.decline(provider, authorization, origin);
+        const target = await this.authorizations.decline(issuer, authorization, origin);
         return this.afterDecision(opened, 'declined', target);
       }
       default:
@@ -161,53 +161,53 @@ export class AuthorizationPagesController {
   @Get('logo')
   @PageRoute(PAGE)
   async logo(@Param('client_id') clientId: string): Promise<StreamableFile> {
-    return this.organizations.logo(await this.settings.requireProvider(clientId));
+    return this.organizations.logo(await this.settings.requireIssuer(clientId));
   }
 
   private async open(clientId: string, id: string): Promise<OpenedAuthorization | undefined> {
-    const provider = await this.settings.providerOf(clientId);
-    const authorization = provider && (await this.authorizations.find(provider, id));
-    return authorization && { provider, authorization };
+    const issuer = await this.settings.findIssuer(clientId);
+    const authorization = issuer && (await this.authorizations.find(issuer, id));
+    return authorization && { issuer, authorization };
   }
 
   /** @param target undefined if this request did not decide, for example because the form was sent twice */
   private async afterDecision(
-    { provider, authorization: { clientId, id } }: OpenedAuthorization,
+    { issuer, authorization: { clientId, id } }: OpenedAuthorization,
     decision: 'approved' | 'declined',
     target: string | undefined,
   ): Promise<PageResponse> {
     if (target !== undefined) return this.redirect(target);
-    const decided = await this.authorizations.find(provider, id);
+    const decided = await this.authorizations.find(issuer, id);
     if (decided?.status === 'approved' && decision === 'declined') return noticePage('done');
     const isSame = decided?.status === decision;
     const repeated = isSame ? await this.authorizations.repeatDecision(decided) : undefined;
     return this.redirect(repeated ?? pagePathOf(clientId, id));
   }
 
-  private async pageOf({ provider, authorization }: OpenedAuthorization): Promise<PageResponse> {
+  private async pageOf({ issuer, authorization }: OpenedAuthorization): Promise<PageResponse> {
     const target = await this.authorizations.repeatDecision(authorization);
     if (target !== undefined && authorization.status === 'approved') return this.redirect(target);
     const notice = NOTICES[authorization.status];
     if (notice) return noticePage(notice, target);
     if (this.authorizations.hasExpired(authorization)) return noticePage('expired');
     if (authorization.status === 'confirmed')
-      return { ...consentPage(await this.dataOf(provider, authorization)), headers: HEADERS };
+      return { ...consentPage(await this.dataOf(issuer, authorization)), headers: HEADERS };
     // The partner logs the user in, or has done so, and redirects the user here.
-    if (authorization.status === 'completed' || provider.settings.loginUrl !== null)
+    if (authorization.status === 'completed' || issuer.settings.loginUrl !== null)
       return noticePage('waiting');
-    return { ...loginPage(await this.dataOf(provider, authorization)), headers: HEADERS };
+    return { ...loginPage(await this.dataOf(issuer, authorization)), headers: HEADERS };
   }
 
   private async logIn(
     opened: OpenedAuthorization,
     externalUserId: string,
   ): Promise<PageResponse | undefined> {
-    const { provider, authorization } = opened;
+    const { issuer, authorization } = opened;
     // Only the sandbox has no login: users of production enter a code.
-    if (this.sandboxOf(provider, authorization) !== 'open') return undefined;
+    if (this.sandboxOf(issuer, authorization) !== 'open') return undefined;
     const problem = validateText('user ID', externalUserId, MAX_EXTERNAL_USER_ID_LENGTH);
     if (externalUserId.trim() === '' || problem !== undefined)
-      return loginPage(await this.dataOf(provider, authorization), {
+      return loginPage(await this.dataOf(issuer, authorization), {
         field: 'external_user_id',
         message: problem ?? 'Enter the ID of a user.',
       });
@@ -216,13 +216,13 @@ export class AuthorizationPagesController {
   }
 
   private async enterCode(
-    { provider, authorization }: OpenedAuthorization,
+    { issuer, authorization }: OpenedAuthorization,
     code: string,
     origin: RequestOrigin,
   ): Promise<PageResponse | undefined> {
     const isBlank = isBlankUserCode(code);
     if (!isBlank && (await this.authorizations.enterCode(authorization, code, origin))) return undefined;
-    return loginPage(await this.dataOf(provider, authorization), {
+    return loginPage(await this.dataOf(issuer, authorization), {
       field: 'code',
       message: isBlank
         ? 'Enter the code that the app shows.'
@@ -232,7 +232,7 @@ export class AuthorizationPagesController {
 
   /** Returns whether anyone can be any user, the page of the dashboard where members can, or null without a sandbox. */
   private sandboxOf(
-    { environment, settings }: AgentProvider,
+    { environment, settings }: AgentIssuer,
     { id }: AgentAuthorization,
   ): AuthorizationPageData['sandbox'] {
     if (environment !== 'development' || settings.loginUrl !== null) return null;
@@ -240,16 +240,16 @@ export class AuthorizationPagesController {
   }
 
   private async dataOf(
-    provider: AgentProvider,
+    issuer: AgentIssuer,
     authorization: AgentAuthorization,
   ): Promise<AuthorizationPageData> {
-    const { organizationId, environment, clientId } = provider;
+    const { organizationId, environment, clientId } = issuer;
     const [organization, hasLogo] = await Promise.all([
       this.organizations.nameOf(organizationId),
       this.organizations.hasLogo(organizationId),
     ]);
     const logo = hasLogo ? `/connections/${clientId}/logo` : undefined;
-    const sandbox = this.sandboxOf(provider, authorization);
+    const sandbox = this.sandboxOf(issuer, authorization);
     return { authorization, organization, logo, environment, sandbox };
   }
 

@@ -3,7 +3,7 @@ import type { AgentScope } from '../../../infrastructure/auth/index.js';
 import type { PlatformEnvironment } from '../../../infrastructure/config/index.js';
 import { Form, Link, Notice, TextField, type Page, isolated } from '../../../infrastructure/pages/index.js';
 import { MAX_EXTERNAL_USER_ID_LENGTH } from '../../../infrastructure/validation/index.js';
-import { isLocalUri, isPrivateUseUri, placeOf } from '../agents/agent.js';
+import { isLocalUri, isPrivateUseUri, hostOrSchemeOf } from '../agents/agent.js';
 import { pagePathOf } from '../agent-addresses.js';
 import type { AgentAuthorization } from './agent-authorization.entity.js';
 
@@ -118,7 +118,7 @@ export function loginPage(data: AuthorizationPageData, problem?: LoginProblem): 
 export function consentPage(data: AuthorizationPageData): Page {
   const { authorization, organization } = data;
   const { agentName, redirectUri, scopes } = authorization;
-  const place = placeOf(redirectUri);
+  const place = hostOrSchemeOf(redirectUri);
   return {
     title: `Connect ${isolated(agentName)} to ${isolated(organization)}?`,
     formsLeaveSite: true,
@@ -166,7 +166,7 @@ function Warning({ agentKind, agentId, agentName, redirectUri }: AgentAuthorizat
       </Notice>
     );
   if (agentKind === 'registered') return null;
-  const proof = placeOf(agentKind === 'document' ? agentId : redirectUri);
+  const proof = hostOrSchemeOf(agentKind === 'document' ? agentId : redirectUri);
   return (
     <Notice kind="bad">
       The agent chose its name itself. What is certain is only that it belongs to {proof}. Approve only if you
@@ -226,7 +226,7 @@ export function noticePage(notice: AuthorizationNotice, target?: string): Page {
     content: (
       <>
         <Notice kind={status === 200 ? 'good' : 'bad'}>{text}</Notice>
-        {target === undefined ? null : <Link to={target}>Return to {placeOf(target)}</Link>}
+        {target === undefined ? null : <Link to={target}>Return to {hostOrSchemeOf(target)}</Link>}
       </>
     ),
   };

@@ -4,7 +4,7 @@ import { isUUID } from 'class-validator';
 import { Sealer, SecretDigest, sha256 } from '../../../infrastructure/crypto/index.js';
 import { Clock } from '../../../infrastructure/time/index.js';
 import { INVALID_GRANT, type Grant } from '../../oauth/index.js';
-import { placeOf } from '../agents/agent.js';
+import { hostOrSchemeOf } from '../agents/agent.js';
 import { AgentsService } from '../agents/agents.service.js';
 import { AgentAuthorizationsService } from '../authorizations/agent-authorizations.service.js';
 import { AgentTokensService, CONNECTION_LIFETIME, type TokenClient } from './agent-tokens.service.js';
@@ -40,9 +40,9 @@ export class AgentCodeGrant implements Grant<TokenClient, RedeemCodeRequest, Age
    * @throws OAuthError `invalid_client` or `invalid_grant`
    */
   async handle(client: TokenClient, request: RedeemCodeRequest): Promise<AgentTokensResponse> {
-    const { provider, agentId } = client;
+    const { issuer, agentId } = client;
     const found = await this.batch.findAuthorization(sha256(request.code));
-    const isOfAgent = found?.clientId === provider.clientId && found.agentId === agentId;
+    const isOfAgent = found?.clientId === issuer.clientId && found.agentId === agentId;
     if (isOfAgent) {
       // Not required (OAuth 2.1), but checked if the agent sends it.
       if ((request.redirect_uri ?? found.redirectUri) !== found.redirectUri)
@@ -55,12 +55,12 @@ export class AgentCodeGrant implements Grant<TokenClient, RedeemCodeRequest, Age
         (await this.repeat(client, found.id, request.code));
       if (tokens) return tokens;
     }
-    await this.agents.requireKnown(provider, agentId);
+    await this.agents.requireKnown(issuer, agentId);
     throw INVALID_GRANT.error(INVALID_CODE);
   }
 
   private async redeem(
-    { provider, agentId }: TokenClient,
+    { issuer, agentId }: TokenClient,
     { id: authorizationId, scopes, phoneNumberSealed, ...authorization }: CodeAuthorization,
     code: string,
   ): Promise<AgentTokensResponse | undefined> {
@@ -71,15 +71,15 @@ export class AgentCodeGrant implements Grant<TokenClient, RedeemCodeRequest, Age
       id,
       externalUserId: authorization.externalUserId as string,
       agentName: authorization.agentName,
-      agentHost: placeOf(authorization.redirectUri),
+      agentHost: hostOrSchemeOf(authorization.redirectUri),
       phoneNumber,
     };
-    const { response, stored } = this.tokens.issue(provider, connection, { presented: code, scopes, now });
+    const { response, stored } = this.tokens.issue(issuer, connection, { presented: code, scopes, now });
     const isRedeemed = await this.batch.redeem({
       ...stored,
       ...connection,
       authorizationId,
-      client: provider,
+      client: issuer,
       registeredAgentId: isUUID(agentId) ? agentId : null,
       phoneNumberSealed: this.sealer.sealOptional(phoneNumber, ['agent_connection', id]),
       expiresAt: new Date(now.getTime() + CONNECTION_LIFETIME),
@@ -93,7 +93,7 @@ export class AgentCodeGrant implements Grant<TokenClient, RedeemCodeRequest, Age
     authorizationId: string,
     code: string,
   ): Promise<AgentTokensResponse | undefined> {
-    const authorization = await this.authorizations.find(client.provider, authorizationId);
+    const authorization = await this.authorizations.find(client.issuer, authorizationId);
     const connection =
       authorization?.connectionId && (await this.connections.find(authorization.connectionId));
     if (!connection || connection.expiresAt <= this.clock.now()) return undefined;

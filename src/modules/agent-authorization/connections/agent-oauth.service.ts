@@ -53,12 +53,12 @@ export class AgentOAuthService {
     form: FormParameters,
     origin: RequestOrigin,
   ): Promise<AgentTokensResponse> {
-    const provider = await this.settings.requireProvider(clientId);
+    const issuer = await this.settings.requireIssuer(clientId);
     const { grant_type: grantType, client_id: agentId, resource = [] } = validated(AgentTokenRequest, form);
     const grant = grantOf([this.codes, this.refreshTokens], grantType);
-    if (!resource.every((each) => this.addresses.isResourceOf(provider.clientId, each)))
+    if (!resource.every((each) => this.addresses.isResourceOf(issuer.clientId, each)))
       throw INVALID_TARGET.error();
-    return grant.handle({ provider, agentId, origin }, validated(grant.parameters, form));
+    return grant.handle({ issuer, agentId, origin }, validated(grant.parameters, form));
   }
 
   /** Responds the same way whether the token was revoked, is unknown, or belongs to another agent (RFC 7009, section 2.2). */
@@ -68,26 +68,26 @@ export class AgentOAuthService {
     origin: RequestOrigin,
   ): Promise<AgentTokenRevocationResponse> {
     // Also if agents cannot log in any more.
-    const provider = await this.clients.find(clientId);
-    if (!provider) throw AGENTS_NOT_ALLOWED.error();
+    const issuer = await this.clients.find(clientId);
+    if (!issuer) throw AGENTS_NOT_ALLOWED.error();
     const refresh = await this.connections.findToken(sha256(token));
     const connectionId = refresh?.connectionId ?? (await this.mcpTokens.connectionOf(token));
     const connection = connectionId === undefined ? null : await this.connections.find(connectionId);
-    if (connection?.clientId !== provider.clientId || connection.agentId !== (agentId ?? connection.agentId))
+    if (connection?.clientId !== issuer.clientId || connection.agentId !== (agentId ?? connection.agentId))
       return {};
     if (refresh)
-      await this.connections.end(provider, connection.id, {
+      await this.connections.end(issuer, connection.id, {
         action: 'agent.disconnect',
         actor: { ...AGENT, origin },
       });
-    else await this.mcpTokens.revoke(provider.clientId, token);
+    else await this.mcpTokens.revoke(issuer.clientId, token);
     return {};
   }
 
   /** @throws OAuthError `invalid_client_metadata` or `invalid_redirect_uri` */
   async register(clientId: string, metadata: object): Promise<RegisteredAgentResponse> {
-    const provider = await this.settings.requireProvider(clientId);
-    return this.agents.register(provider, registrationIn(metadata));
+    const issuer = await this.settings.requireIssuer(clientId);
+    return this.agents.register(issuer, registrationIn(metadata));
   }
 }
 

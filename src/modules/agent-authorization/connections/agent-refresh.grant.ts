@@ -35,9 +35,9 @@ export class AgentRefreshGrant implements Grant<TokenClient, RefreshTokensReques
     const presentedHash = sha256(presented);
     const now = this.clock.now();
     const found = await this.batch.findConnection(presentedHash);
-    const isOfAgent = found?.clientId === client.provider.clientId && found.agentId === client.agentId;
+    const isOfAgent = found?.clientId === client.issuer.clientId && found.agentId === client.agentId;
     if (!isOfAgent || found.expiresAt <= now) {
-      await this.agents.requireKnown(client.provider, client.agentId);
+      await this.agents.requireKnown(client.issuer, client.agentId);
       if (!found) await this.endConnectionIn(client, presented);
       throw INVALID_GRANT.error(INVALID_REFRESH_TOKEN);
     }
@@ -46,7 +46,7 @@ export class AgentRefreshGrant implements Grant<TokenClient, RefreshTokensReques
     const scopes = scopesIn(scope, found.scopes);
     const phoneNumber = this.sealer.openOptional(found.phoneNumberSealed, ['agent_connection', found.id]);
     const { response, stored } = this.tokens.issue(
-      client.provider,
+      client.issuer,
       { ...found, phoneNumber },
       { presented, scopes, now },
     );
@@ -75,7 +75,7 @@ export class AgentRefreshGrant implements Grant<TokenClient, RefreshTokensReques
     const id = this.tokens.connectionIn(presented);
     const connection = id === undefined ? null : await this.connections.find(id);
     const isOfAgent =
-      connection?.clientId === client.provider.clientId && connection.agentId === client.agentId;
-    if (isOfAgent) await this.tokens.endCopied(client, connection.id);
+      connection?.clientId === client.issuer.clientId && connection.agentId === client.agentId;
+    if (isOfAgent) await this.tokens.endAfterReuse(client, connection.id);
   }
 }

@@ -6,7 +6,7 @@ import { Clock, DAY, HOUR, SECOND } from '../../../infrastructure/time/index.js'
 import type { ClientRecord } from '../../api-clients/index.js';
 import { McpTokensRepository, McpTokensService } from '../../mcp-tokens/index.js';
 import { labelOf } from '../agents/agent.js';
-import type { AgentProvider } from '../settings/agent-settings.service.js';
+import type { AgentIssuer } from '../settings/agent-settings.service.js';
 import type { AgentConnection } from './agent-connection.entity.js';
 import { AGENT_USER, AgentConnectionsService } from './agent-connections.service.js';
 import type { NewTokens } from './agent-tokens.batch.js';
@@ -14,7 +14,7 @@ import type { AgentTokensResponse } from './tokens.dto.js';
 
 /** The agent that sends a request to the token endpoint, of the API client that the path names. */
 export interface TokenClient {
-  readonly provider: AgentProvider;
+  readonly issuer: AgentIssuer;
   readonly agentId: string;
   readonly origin: RequestOrigin;
 }
@@ -90,32 +90,32 @@ export class AgentTokensService {
     connectionId: string,
     exchangedAt: Date,
   ): Promise<AgentTokensResponse | undefined> {
-    const { provider } = client;
+    const { issuer } = client;
     const isSince = (time: Date, milliseconds: number) =>
       this.clock.milliseconds() - time.getTime() > milliseconds;
     const issued = await this.connections.findToken(
-      sha256(this.refreshTokenAfter(presented, provider, connectionId)),
+      sha256(this.refreshTokenAfter(presented, issuer, connectionId)),
     );
     if (!issued) {
-      if (isSince(exchangedAt, REPEATABLE_FOR)) await this.endCopied(client, connectionId);
+      if (isSince(exchangedAt, REPEATABLE_FOR)) await this.endAfterReuse(client, connectionId);
       return undefined;
     }
     const { createdAt, rotatedAt, accessTokenHash, accessExpiresAt, scopes } = issued;
     const uses = [rotatedAt, await this.mcpTokensRepository.firstUsedAt(accessTokenHash, createdAt)];
     const wasUsed = uses.some((usedAt) => usedAt && isSince(usedAt, REPEATABLE_AFTER_USE));
     if (wasUsed || isSince(createdAt, REPEATABLE_FOR)) {
-      await this.endCopied(client, connectionId);
+      await this.endAfterReuse(client, connectionId);
       return undefined;
     }
-    const { access, refresh } = this.tokensAfter(presented, provider, connectionId, createdAt);
+    const { access, refresh } = this.tokensAfter(presented, issuer, connectionId, createdAt);
     const lifetime = Math.max(0, accessExpiresAt.getTime() - this.clock.milliseconds());
     return toResponse(access, refresh, scopes, lifetime);
   }
 
   /** Ends a connection whose code or refresh token two parties have. */
-  async endCopied({ provider, origin }: TokenClient, connectionId: string): Promise<void> {
+  async endAfterReuse({ issuer, origin }: TokenClient, connectionId: string): Promise<void> {
     const actor = { ...AGENT_USER, origin };
-    await this.connections.end(provider, connectionId, { action: 'agent.reuse', actor });
+    await this.connections.end(issuer, connectionId, { action: 'agent.reuse', actor });
   }
 
   /**

@@ -48,7 +48,7 @@ export class AgentMetadataController {
 
   /** @throws OAuthError if agents cannot log in there */
   private async issuerOf(id: string): Promise<string> {
-    return this.addresses.issuerOf((await this.settings.requireProvider(id)).clientId);
+    return this.addresses.issuerOf((await this.settings.requireIssuer(id)).clientId);
   }
 }
 

@@ -81,7 +81,7 @@ export class AgentAuthorizationServerMetadata {
 
 export const CLIENT_ID_PARAMETER = {
   client_id: uuidParameter(
-    'AgentProviderIdParameter',
+    'AgentIssuerIdParameter',
     'The ID of the API client whose users connect agents.',
     '19b11f7c-4c8e-49bf-853e-3cea2462349f',
   ),

@@ -33,8 +33,8 @@ import type {
 
 export type AgentSettings = Pick<AgentSetting, 'agents' | 'hosts' | 'loginUrl' | 'sandboxLogin'>;
 
-/** An API client whose users may connect agents. */
-export interface AgentProvider extends ClientRecord {
+/** An API client whose users may connect agents: to agents, it is an issuer of tokens. */
+export interface AgentIssuer extends ClientRecord {
   readonly settings: AgentSettings;
 }
 
@@ -76,7 +76,7 @@ export class AgentSettingsService implements AgentLogins {
   ) {}
 
   /** Returns the API client, unless agents cannot log in there. */
-  async providerOf(clientId: string): Promise<AgentProvider | undefined> {
+  async findIssuer(clientId: string): Promise<AgentIssuer | undefined> {
     const client = await this.clients.find(clientId);
     if (!client) return undefined;
     const settings = await this.of(client);
@@ -84,15 +84,15 @@ export class AgentSettingsService implements AgentLogins {
   }
 
   /** @throws OAuthError if agents cannot log in there */
-  async requireProvider(clientId: string): Promise<AgentProvider> {
-    const provider = await this.providerOf(clientId);
-    if (!provider) throw AGENTS_NOT_ALLOWED.error();
-    return provider;
+  async requireIssuer(clientId: string): Promise<AgentIssuer> {
+    const issuer = await this.findIssuer(clientId);
+    if (!issuer) throw AGENTS_NOT_ALLOWED.error();
+    return issuer;
   }
 
   /** The URL has the client ID as the agent sent it, because agents compare the `resource` of the metadata with their address. */
   async metadataUrlOf(clientId: string): Promise<string | undefined> {
-    return (await this.providerOf(clientId)) && this.addresses.metadataUrlOf(clientId);
+    return (await this.findIssuer(clientId)) && this.addresses.metadataUrlOf(clientId);
   }
 
   /** Returns how many development environments let anyone log in as any user. */
@@ -112,11 +112,11 @@ export class AgentSettingsService implements AgentLogins {
   async requireSandbox(
     actor: DashboardActor,
     environment: PlatformEnvironment,
-  ): Promise<Pick<AgentProvider, 'clientId' | 'environment'>> {
-    const provider = await this.providerOf((await this.clientOf(actor, environment)).clientId);
-    if (environment !== 'development' || !provider || provider.settings.loginUrl !== null)
+  ): Promise<Pick<AgentIssuer, 'clientId' | 'environment'>> {
+    const issuer = await this.findIssuer((await this.clientOf(actor, environment)).clientId);
+    if (environment !== 'development' || !issuer || issuer.settings.loginUrl !== null)
       throw AUTHORIZATION_NOT_FOUND.error();
-    return provider;
+    return issuer;
   }
 
   async get(actor: DashboardActor, environment: PlatformEnvironment): Promise<AgentSettingsResponse> {

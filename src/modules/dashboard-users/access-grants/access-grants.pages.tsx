@@ -33,7 +33,7 @@ class GrantsPage extends ListPage('listAccessGrants') {
     return {
       title: GRANTS.title,
       parent: { title: 'Users', path: '/dashboard/users' },
-      about: 'Users who have, or had, a higher role for a limited time. Grants in force come first.',
+      about: 'Users who have, or had, a higher role for a limited time. Active grants come first.',
       actions: (
         <ButtonLink operation="createAccessGrant" to={`${GRANTS.path}/new`}>
           Grant a role
@@ -79,7 +79,7 @@ function Status({ grant }: { readonly grant: AccessGrantResponse }): VNode {
   if (active)
     return (
       <>
-        <Badge tone="good">In force</Badge> ends <RelativeTime time={expiry} />
+        <Badge tone="good">Active</Badge> ends <RelativeTime time={expiry} />
       </>
     );
   return (

@@ -13,7 +13,7 @@ const GRANTS = `
 export class AccessGrantsRepository {
   constructor(private readonly transaction: Transaction) {}
 
-  /** Returns the grants in force first, then the newest. */
+  /** Returns the active grants first, then the newest. */
   async list(organizationId: string, now: Date, limit: number): Promise<AccessGrantResponse[]> {
     return this.transaction.manager.query<AccessGrantResponse[]>(
       `${GRANTS} ORDER BY active DESC, access_grant.created_at DESC, access_grant.id LIMIT $3`,

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
-import { In } from 'typeorm';
+import { In, Not } from 'typeorm';
 import { Sealer } from '../../../infrastructure/crypto/index.js';
 import { Transaction } from '../../../infrastructure/database/index.js';
 import type { MailContent } from '../../../infrastructure/messages/index.js';
@@ -39,7 +39,7 @@ export class EmailsRepository {
     await this.add([userId], mail, email);
   }
 
-  /** @param about what the email announces, for `isSent` */
+  /** @param about what the email announces, for `noticeState` */
   async addNotice(userIds: readonly string[], mail: MailContent, about?: string): Promise<void> {
     const expiresAt = new Date(this.clock.milliseconds() + NOTICE_LIFETIME);
     await this.add(userIds, mail, { kind: 'notice', expiresAt, about });
@@ -50,13 +50,16 @@ export class EmailsRepository {
     await this.transaction.manager.delete(OutgoingEmail, { userId, kind: In(['invitation', 'reset']) });
   }
 
-  /** Returns whether a notice was sent to a user; undefined if it has to be added, for the first time or again. */
-  async isSent(about: string): Promise<boolean | undefined> {
+  /** Returns whether a notice was sent to at least one user, is on its way, or has to be added, for the first time or again. */
+  async noticeState(about: string): Promise<'sent' | 'pending' | 'missing'> {
     const found = await this.transaction.manager.findBy(OutgoingEmail, { about });
-    if (found.some(({ outcome }) => outcome === 'sent')) return true;
-    if (found.some(({ outcome }) => outcome === null)) return false;
-    await this.transaction.manager.delete(OutgoingEmail, { about });
-    return undefined;
+    if (found.some(({ outcome }) => outcome === 'sent')) return 'sent';
+    return found.some(({ outcome }) => outcome === null) ? 'pending' : 'missing';
+  }
+
+  /** Deletes the emails of a notice that could not be sent. */
+  async deleteFailed(about: string): Promise<void> {
+    await this.transaction.manager.delete(OutgoingEmail, { about, outcome: Not('sent') });
   }
 
   /** Returns what became of the invitations of these users. */

@@ -19,9 +19,10 @@ export class AdministratorEmails {
    * @returns whether it was sent to an owner or admin, or nobody is there to get it
    */
   @Transactional()
-  async send(organizationId: string, about: string, mail: MailContent): Promise<boolean> {
-    const isSent = await this.emails.isSent(about);
-    if (isSent !== undefined) return isSent;
+  async ensureSent(organizationId: string, about: string, mail: MailContent): Promise<boolean> {
+    const state = await this.emails.noticeState(about);
+    if (state !== 'missing') return state === 'sent';
+    await this.emails.deleteFailed(about);
     const recipients = await this.users.administrators(organizationId);
     const userIds = recipients.map(({ id }) => id);
     if (userIds.length > 0) await this.emails.addNotice(userIds, mail, about);

@@ -28,7 +28,7 @@ export class PrincipalsBatch {
   constructor(private readonly dataSource: DataSource) {}
 
   /**
-   * Returns the user with their role at that time: their own role, or the higher role of an access grant in force.
+   * Returns the user with their role at that time: their own role, or the higher role of an active access grant.
    *
    * @returns undefined for a user who was removed, is disabled or has not accepted the invitation
    */

@@ -104,7 +104,7 @@ function matches(
 interface ListedUser extends DashboardUser {
   readonly invitation: InvitationEmail | undefined;
   readonly lastLogin: Date | undefined;
-  /** The role of an access grant in force. */
+  /** The role of an active access grant. */
   readonly granted: DashboardRole | undefined;
 }
 

@@ -364,8 +364,8 @@ export class SingleRequestLogEntryResponse extends RequestLogEntryResponse {
   response_body!: string | null;
 }
 
-/** An entry as commands show it: the body of a response is only for its owner. */
-export type RequestLogHistoryEntry = Omit<SingleRequestLogEntryResponse, 'response_body'>;
+/** An entry in a list or an export. Only the operation that returns a single entry also returns the body of the response. */
+export type RequestLogEntry = Omit<SingleRequestLogEntryResponse, 'response_body'>;
 
 /** The columns of an exported entry: the fields of the API, as paths. */
 export const REQUEST_LOG_COLUMNS = [

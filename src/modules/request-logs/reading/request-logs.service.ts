@@ -9,14 +9,14 @@ import type { AttributedClient } from '../../../infrastructure/http/index.js';
 import { CursorCodec, type CursorScope } from '../../../infrastructure/crypto/index.js';
 import { cutToPage } from '../../../infrastructure/paging/index.js';
 import { Clock, periodOf } from '../../../infrastructure/time/index.js';
-import { OrganizationTurns } from '../storage/log-reads.js';
+import { OrganizationQueryQueue } from '../storage/log-reads.js';
 import { RequestLogRepository } from '../storage/request-log.repository.js';
 import type { RequestLogPosition } from '../storage/request-log-entry.js';
 import { activeFilters, type RequestLogFilter } from '../storage/request-log-filter.js';
 import {
   REQUEST_LOG_NOT_FOUND,
   type ListRequestLogsQuery,
-  type RequestLogHistoryEntry,
+  type RequestLogEntry,
   type RequestLogListResponse,
   type SingleRequestLogEntryResponse,
 } from './request-logs.dto.js';
@@ -40,7 +40,7 @@ export class RequestLogsService {
     private readonly clients: AccessibleClients,
     private readonly cursors: CursorCodec,
     private readonly clock: Clock,
-    private readonly turns: OrganizationTurns,
+    private readonly queries: OrganizationQueryQueue,
   ) {}
 
   /** Returns a page, newest first. Entries that are added meanwhile do not shift later pages. */
@@ -51,7 +51,7 @@ export class RequestLogsService {
     const period = validPeriod(query, previous?.end ?? this.clock.now());
     const found = isContradictory(query)
       ? []
-      : await this.turns.run(actor.organizationId, () =>
+      : await this.queries.run(actor.organizationId, () =>
           this.repository.newest(
             { client, period, filter: query },
             { before: previous?.position, limit: query.limit + 1 },
@@ -70,14 +70,14 @@ export class RequestLogsService {
     actor: DashboardActor,
     query: ListRequestLogsQuery,
     maximum: number,
-  ): AsyncGenerator<RequestLogHistoryEntry> {
+  ): AsyncGenerator<RequestLogEntry> {
     const client = await this.clients.forEnvironment(actor, query.environment);
     const selection = { client, period: validPeriod(query, this.clock.now()), filter: query };
     let [before, left]: [RequestLogPosition | undefined, number] = [undefined, maximum];
     while (left > 0 && !isContradictory(query)) {
       const limit = Math.min(left, ENTRIES_PER_BATCH);
       const page = { before, limit };
-      const batch: RequestLogHistoryEntry[] = await this.turns.run(actor.organizationId, () =>
+      const batch: RequestLogEntry[] = await this.queries.run(actor.organizationId, () =>
         this.repository.newest(selection, page),
       );
       yield* batch;
@@ -93,7 +93,7 @@ export class RequestLogsService {
   ): Promise<Date | undefined> {
     const client = await this.clients.forEnvironment(actor, environment);
     const selection = { client, period: { start: BEGINNING, end: this.clock.now() }, filter };
-    const [entry] = await this.turns.run(actor.organizationId, () =>
+    const [entry] = await this.queries.run(actor.organizationId, () =>
       this.repository.newest(selection, { before: undefined, limit: 1 }),
     );
     return entry?.datetime;
@@ -105,7 +105,7 @@ export class RequestLogsService {
     { prefix, limit }: { readonly prefix: string; readonly limit: number },
   ): Promise<string[]> {
     const client = await this.clients.forEnvironment(actor, environment);
-    return this.turns.run(actor.organizationId, () => this.repository.usersWith(client, prefix, limit));
+    return this.queries.run(actor.organizationId, () => this.repository.usersWith(client, prefix, limit));
   }
 
   /**
@@ -122,7 +122,7 @@ export class RequestLogsService {
       ? [await this.clients.forEnvironment(actor, environment)]
       : await this.clients.all(actor);
     const entry = ID.test(id)
-      ? await this.turns.run(actor.organizationId, () => this.repository.find(clients, Number(id)))
+      ? await this.queries.run(actor.organizationId, () => this.repository.find(clients, Number(id)))
       : undefined;
     if (!entry) throw REQUEST_LOG_NOT_FOUND.error();
     return entry;

@@ -5,16 +5,8 @@ import { HOUR, SECOND } from '../../../infrastructure/time/index.js';
 import { RequestLogsConfiguration } from '../request-logs.configuration.js';
 import { withinTime } from '../storage/log-reads.js';
 import type { RequestLogType } from '../storage/request-log-entry.js';
-import {
-  earlier,
-  later,
-  nextFullHour,
-  SLICE,
-  startOf,
-  ENTRY_COLUMNS,
-  summaryOf,
-  SUMMARY_COLUMNS,
-} from './request-log-summary.repository.js';
+import { ENTRY_COLUMNS, summaryOf, SUMMARY_COLUMNS } from './sql/rollup-rows.js';
+import { earlier, later, nextFullHour, SLICE, startOf } from './time-slices.js';
 
 /** Milliseconds that the query for trends may run or wait. It usually takes a few of them. */
 const TRENDS_TIMEOUT = SECOND;

@@ -10,7 +10,8 @@ import {
   type CountedPeriod,
   type EntryCount,
 } from './request-log-overview.repository.js';
-import { latencyOfBucket, SLICE, startOf } from './request-log-summary.repository.js';
+import { latencyOfBucket } from './sql/rollup-rows.js';
+import { SLICE, startOf } from './time-slices.js';
 
 /** Numbers of entries. */
 export interface OutcomeCounts {

@@ -1,15 +1,8 @@
 import { Injectable } from '@nestjs/common';
 import { settledId, Transaction } from '../../../infrastructure/database/index.js';
 import { HOUR, SECOND, DAY } from '../../../infrastructure/time/index.js';
-import {
-  earlier,
-  startOf,
-  ENTRY_COLUMNS,
-  hoursOf,
-  sliceOf,
-  summaryOf,
-  SUMMARY_COLUMNS,
-} from './request-log-summary.repository.js';
+import { ENTRY_COLUMNS, hoursOf, sliceOf, summaryOf, SUMMARY_COLUMNS } from './sql/rollup-rows.js';
+import { earlier, startOf } from './time-slices.js';
 
 /** Which part of the log the rollups cover. */
 export interface RollupProgress {

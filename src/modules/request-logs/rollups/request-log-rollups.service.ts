@@ -5,7 +5,7 @@ import { OperatorError } from '../../../infrastructure/errors/index.js';
 import { RecurringJob, JobLock, Transactional } from '../../../infrastructure/database/index.js';
 import { Clock, DAY, MINUTE, SECOND, HOUR, type Period } from '../../../infrastructure/time/index.js';
 import { RequestLogsConfiguration } from '../request-logs.configuration.js';
-import { earlier, later, nextFullHour, SLICE, startOf } from './request-log-summary.repository.js';
+import { earlier, later, nextFullHour, SLICE, startOf } from './time-slices.js';
 import { RequestLogRollupsRepository, type RollupProgress } from './request-log-rollups.repository.js';
 
 /**

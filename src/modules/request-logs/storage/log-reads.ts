@@ -89,7 +89,7 @@ export async function unlessBusy<T>(found: Promise<T>): Promise<T | undefined> {
  * organizations share a small connection pool, which serves waiting queries in their order of arrival.
  */
 @Injectable()
-export class OrganizationTurns extends KeyedQueue {
+export class OrganizationQueryQueue extends KeyedQueue {
   /**
    * Refuses a query with RATE_LIMIT_EXCEEDED if too many queries wait, and with REQUEST_LOG_QUERY_TIMEOUT if it waits longer than
    * a query may run. While the database is silent, neither is the reason.

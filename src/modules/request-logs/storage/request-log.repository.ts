@@ -20,7 +20,7 @@ import {
   ENTRY_QUERY_TIMEOUT_MESSAGE,
   type LoggedDeliveryResponse,
   type RequestLogEntryResponse,
-  type RequestLogHistoryEntry,
+  type RequestLogEntry,
   type SingleRequestLogEntryResponse,
 } from '../reading/request-logs.dto.js';
 import { RequestLogsConfiguration } from '../request-logs.configuration.js';
@@ -203,7 +203,7 @@ export class RequestLogRepository implements UserDataHolder {
   newest(
     { client, period, filter }: RequestLogSelection,
     { before, limit }: { readonly before: RequestLogPosition | undefined; readonly limit: number },
-  ): Promise<RequestLogHistoryEntry[]> {
+  ): Promise<RequestLogEntry[]> {
     return this.page(
       { client, filter, period: { start: period.start, end: before?.datetime ?? period.end } },
       'AND (created_at, id) < ($4, $5) ORDER BY created_at DESC, id DESC',
@@ -221,7 +221,7 @@ export class RequestLogRepository implements UserDataHolder {
   oldest(
     { client, period, filter }: RequestLogSelection,
     { after, limit }: { readonly after: RequestLogPosition | undefined; readonly limit: number },
-  ): Promise<RequestLogHistoryEntry[]> {
+  ): Promise<RequestLogEntry[]> {
     return this.page(
       { client, filter, period: { start: after?.datetime ?? period.start, end: period.end } },
       'AND (created_at, id) > ($3, $5) ORDER BY created_at, id',
@@ -385,7 +385,7 @@ export class RequestLogRepository implements UserDataHolder {
     order: string,
     { id, limit }: { readonly id: number; readonly limit: number },
     options?: LogReadOptions,
-  ): Promise<RequestLogHistoryEntry[]> {
+  ): Promise<RequestLogEntry[]> {
     const filters = activeFilters(filter).map(({ value }) => value);
     const rows = await this.reads.query<Row>(
       `SELECT ${LISTED_COLUMNS} FROM request_log
@@ -407,14 +407,7 @@ function conditions(filter: RequestLogFilter, firstParameter: number): string {
     .join('');
 }
 
-function entryOf({
-  attempt,
-  dns_ms,
-  connect_ms,
-  tls_ms,
-  first_byte_ms,
-  ...entry
-}: Row): RequestLogHistoryEntry {
+function entryOf({ attempt, dns_ms, connect_ms, tls_ms, first_byte_ms, ...entry }: Row): RequestLogEntry {
   const { id, task_id: taskId, endpoint_id: endpointId, event_id, reason } = entry;
   const phases = { dns_ms, connect_ms, tls_ms, first_byte_ms };
   return {

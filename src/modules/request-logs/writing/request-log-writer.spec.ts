@@ -9,7 +9,7 @@ import { Clock } from '../../../infrastructure/time/index.js';
 import { RequestLogsConfiguration } from '../request-logs.configuration.js';
 import type { RequestLogRepository } from '../storage/request-log.repository.js';
 import { RequestLogWriter } from './request-log-writer.js';
-import { SavedEntries } from './saved-entries.js';
+import { EntrySpool } from './entry-spool.js';
 
 /** When `onTermination` ends the process. */
 const STOP_TIMEOUT = 20_000;
@@ -20,7 +20,7 @@ describe('RequestLogWriter', () => {
     const database = { append: () => new Promise<void>(() => undefined) } as unknown as RequestLogRepository;
     const service = Object.assign(new ServiceConfiguration(), { dataDirectory });
     const erased = { pseudonymize: async (entries) => entries } as ErasedUsers;
-    const files = new SavedEntries(service, database, erased, new Clock(), new HttpAdapterHost());
+    const files = new EntrySpool(service, database, erased, new Clock(), new HttpAdapterHost());
     const writer = new RequestLogWriter(
       database,
       new RequestLogsConfiguration(),

@@ -24,7 +24,7 @@ import {
 import { RequestLogsConfiguration } from '../request-logs.configuration.js';
 import { RequestLogRepository } from '../storage/request-log.repository.js';
 import type { NewRequestLogEntry } from '../storage/request-log-entry.js';
-import { SavedEntries } from './saved-entries.js';
+import { EntrySpool } from './entry-spool.js';
 
 /** Maximum milliseconds to delay a response until its entry is written. A slow database must not slow down the API. */
 const TIMEOUT = 250;
@@ -82,7 +82,7 @@ export class RequestLogWriter extends RequestRecorder implements BeforeApplicati
     repository: RequestLogRepository,
     configuration: RequestLogsConfiguration,
     metrics: Metrics,
-    private readonly files: SavedEntries,
+    private readonly spool: EntrySpool,
     erased: ErasedUsers,
     private readonly clock: Clock,
   ) {
@@ -171,7 +171,7 @@ export class RequestLogWriter extends RequestRecorder implements BeforeApplicati
     if (entries.length === 0) return;
     let lost = entries.length;
     try {
-      lost = await this.files.save(entries);
+      lost = await this.spool.save(entries);
       const saved = entries.length - lost;
       this.logger.warn(
         `${entries.length} request log entries could not be written to the database: ${saved} are saved in DATA_DIR, and written at the next start.`,

@@ -60,8 +60,8 @@ export class SsoConfiguration {
   testedAt!: Date | null;
 
   /** Why the last test login does not prove that the person logged in just now; null if it does. */
-  @Column({ type: 'text', nullable: true })
-  staleness!: string | null;
+  @Column({ name: 'staleness', type: 'text', nullable: true })
+  recencyProblem!: string | null;
 
   /** Whether an owner enabled it, and nobody else changed whom it trusts afterwards. Owners log in only through such a provider. */
   @Column({ name: 'is_owner_approved', type: 'boolean', default: false })

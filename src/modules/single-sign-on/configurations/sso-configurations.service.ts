@@ -48,7 +48,7 @@ const NO_OPENID = { clientId: null, clientSecretSealed: null };
 /** Columns of a configuration that was just added. */
 const NEW_CONFIGURATION = {
   testedAt: null,
-  staleness: null,
+  recencyProblem: null,
   expiryNotifiedAt: null,
   isOwnerApproved: false,
   enabledAt: null,

@@ -7,7 +7,7 @@ import type { SsoConfiguration } from '../configurations/sso-configuration.entit
 export class RefusedLogin extends Error {}
 
 /** What to do about a provider whose logins do not prove that they are recent. */
-export const STALENESS_REMEDY =
+export const RECENCY_REMEDY =
   'Where a recent login is required, users need a passkey or a second factor of this service: let them add one before you require single sign-on.';
 
 /** Reasons that do not depend on the protocol. */
@@ -25,7 +25,7 @@ export const REASONS = {
     'The identity provider did not send a verified email address (see the claim email_verified, and hd of Google).',
   domain: 'The domain of the email address is not a domain that your organization has proved.',
   secondFactorHelps:
-    'A passkey or a second factor of this service proves it, too: add one on the account page after a login with a password, or ask a break-glass owner to do what you wanted to do.',
+    'This action requires a recent login. Add a passkey or a second factor on your account page (log in with your password first), or ask a break-glass owner to perform the action.',
   noUser:
     'The organization has no user with this email address. Invite the person, or let new people become users.',
   notCreated:
@@ -65,14 +65,16 @@ export interface ProviderIdentity {
   /** When the person logged in at the provider; undefined if it does not say. */
   readonly authenticatedAt: Date | undefined;
   /** Why the response does not prove that the person logged in just now; undefined if it does. */
-  readonly staleness: string | undefined;
+  readonly recencyProblem: string | undefined;
   /** Everything that the provider sent, for the page of a test login. Stored, encrypted, only while a SAML login is in progress. */
   readonly claims: Readonly<Record<string, unknown>>;
 }
 
-export interface Freshness {
+export interface LoginOptions {
   /** Whether the person has to log in at the provider now, even if they are logged in there. */
-  readonly isFresh: boolean;
+  readonly forceLogin: boolean;
+  /** The address that the person entered. */
+  readonly email?: string;
 }
 
 /** Where the browser goes to log in. */
@@ -91,7 +93,7 @@ export abstract class IdentityProvider {
   abstract begin(
     configuration: SsoConfiguration,
     secrets: LoginSecrets,
-    options: Freshness & { readonly email?: string },
+    options: LoginOptions,
   ): Promise<BegunRequest>;
 
   /**

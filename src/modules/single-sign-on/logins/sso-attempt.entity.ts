@@ -29,7 +29,7 @@ export class SsoAttempt {
 
   /** Whether the person has to log in at the provider again. */
   @Column({ name: 'is_fresh', type: 'boolean' })
-  isFresh!: boolean;
+  forceLogin!: boolean;
 
   /** The admin who tests the configuration; null for a login. */
   @Column({ name: 'tester_id', type: 'uuid', nullable: true })

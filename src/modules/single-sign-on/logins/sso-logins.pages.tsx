@@ -11,7 +11,7 @@ import { parsedUrl } from '../../../infrastructure/config/index.js';
 import { ROLE_NAMES } from '../../dashboard-users/index.js';
 import type { SsoConfiguration } from '../configurations/sso-configuration.entity.js';
 import { configurationPath } from '../configurations/sso-configurations.pages.js';
-import { STALENESS_REMEDY } from './identity-provider.js';
+import { RECENCY_REMEDY } from './identity-provider.js';
 import type { TestResult } from './sso-logins.service.js';
 import type { Person } from './sso-users.service.js';
 
@@ -56,7 +56,7 @@ export function suggestedLoginPage({ id, name, ssoUrl }: SsoConfiguration, curre
 
 /** Shows what a login would do, and the claims that it is based on. */
 export function testedPage({ id, name, enabledAt }: SsoConfiguration, result: TestResult): Page {
-  const { claims, person, problem, staleness } = result;
+  const { claims, person, problem, recencyProblem } = result;
   return {
     title: person ? 'The test succeeded' : 'The test failed',
     parent: { title: name, path: configurationPath(id) },
@@ -64,9 +64,9 @@ export function testedPage({ id, name, enabledAt }: SsoConfiguration, result: Te
     content: (
       <>
         {person ? <Notice kind="good">{effectOf(person)}</Notice> : <Notice kind="bad">{problem}</Notice>}
-        {staleness === undefined ? null : (
+        {recencyProblem === undefined ? null : (
           <Notice kind="bad">
-            {staleness} {STALENESS_REMEDY}
+            {recencyProblem} {RECENCY_REMEDY}
           </Notice>
         )}
         {person && !enabledAt ? (

@@ -67,7 +67,7 @@ export interface TestResult {
   readonly person?: Person;
   readonly problem?: string;
   /** Why the login does not prove that the person logged in just now, although it was requested. */
-  readonly staleness?: string;
+  readonly recencyProblem?: string | undefined;
 }
 
 /** How a login ended. */
@@ -80,7 +80,7 @@ type FinishedLogin =
 interface Beginning extends LoginBrowser {
   readonly email?: string;
   readonly next: string;
-  readonly isFresh: boolean;
+  readonly forceLogin: boolean;
   readonly testerId: string | null;
 }
 
@@ -116,7 +116,8 @@ export class SsoLoginsService extends IdentityProviders {
     const configuration = await this.configurationFor(email);
     if (!configuration) return undefined;
     const { next, again } = target;
-    return this.start(configuration, { ...from, email, next, isFresh: again !== undefined, testerId: null });
+    const forceLogin = again !== undefined;
+    return this.start(configuration, { ...from, email, next, forceLogin, testerId: null });
   }
 
   /** Begins a login that only shows what it would do. */
@@ -125,7 +126,7 @@ export class SsoLoginsService extends IdentityProviders {
     { userId }: DashboardActor,
     from: LoginBrowser,
   ): Promise<BegunLogin> {
-    return this.start(configuration, { ...from, next: '', isFresh: true, testerId: userId });
+    return this.start(configuration, { ...from, next: '', forceLogin: true, testerId: userId });
   }
 
   /** Returns our metadata for a SAML provider: XML. @throws ApiError NOT_FOUND */
@@ -158,7 +159,7 @@ export class SsoLoginsService extends IdentityProviders {
   async beginAt(configurationId: string, from: LoginBrowser): Promise<BegunLogin | undefined> {
     const configuration = await this.suggested(configurationId);
     if (!configuration) return undefined;
-    return this.start(configuration, { ...from, next: HOME, isFresh: false, testerId: null });
+    return this.start(configuration, { ...from, next: HOME, forceLogin: false, testerId: null });
   }
 
   /**
@@ -187,7 +188,8 @@ export class SsoLoginsService extends IdentityProviders {
       if (wait !== undefined) throw tooManyAttempts(wait);
       const identity = await this.verify(configuration, attempt, response);
       if (!isTest) await this.refused.subtract(counted);
-      const secretsSealed = this.sealer.seal(JSON.stringify(identity), ownerOfSecrets(attempt.id));
+      const stored = JSON.stringify({ ...identity, staleness: identity.recencyProblem });
+      const secretsSealed = this.sealer.seal(stored, ownerOfSecrets(attempt.id));
       await this.transaction.manager.update(SsoAttempt, { id: attempt.id }, { secretsSealed });
       return { state: secrets.state };
     } catch (error) {
@@ -212,18 +214,18 @@ export class SsoLoginsService extends IdentityProviders {
       if (testerId !== null && testerId !== response.user?.userId)
         throw new RefusedLogin(REASONS.otherTester);
       identity = attempt.receivedAt
-        ? identityIn(this.opened(attempt))
+        ? identityIn(this.decryptSecrets(attempt))
         : await this.verify(configuration, attempt, response.query);
       const person = await this.people.find(configuration, identity);
       const { email = null } = identity;
       if (testerId !== null) {
-        const { claims, staleness } = identity;
-        const tested = { testedAt: this.clock.now(), staleness: staleness ?? null };
+        const { claims, recencyProblem } = identity;
+        const tested = { testedAt: this.clock.now(), recencyProblem: recencyProblem ?? null };
         await this.configurations.change(configuration.id, tested);
         await this.settle(attempt.id, { email, problem: null });
-        return { test: { claims, person, ...(staleness !== undefined && { staleness }) }, configuration };
+        return { test: { claims, person, recencyProblem }, configuration };
       }
-      const opened = await this.open(configuration, identity, person, response, attempt.isFresh);
+      const opened = await this.openSession(configuration, identity, person, response, attempt.forceLogin);
       await this.settle(attempt.id, { email, problem: null });
       return { opened, next: attempt.next };
     } catch (error) {
@@ -258,7 +260,7 @@ export class SsoLoginsService extends IdentityProviders {
   }
 
   private async start(configuration: SsoConfiguration, beginning: Beginning): Promise<BegunLogin> {
-    const { origin, browser, email, next, isFresh, testerId } = beginning;
+    const { origin, browser, email, next, forceLogin, testerId } = beginning;
     const wait = await this.begun.count(rateLimitKeyOfAddress(origin.ip));
     if (wait !== undefined) throw tooManyAttempts(wait);
     const now = this.clock.now();
@@ -272,13 +274,13 @@ export class SsoLoginsService extends IdentityProviders {
       browser: sha256(browser),
       secretsSealed: this.sealer.seal(JSON.stringify(secrets), ownerOfSecrets(id)),
       next,
-      isFresh,
+      forceLogin,
       testerId,
       createdAt: now,
     };
     try {
       const provider = this.providerOf(configuration);
-      const begun = await provider.begin(configuration, secrets, { isFresh, ...(email && { email }) });
+      const begun = await provider.begin(configuration, secrets, { forceLogin, ...(email && { email }) });
       await this.transaction.manager.insert(SsoAttempt, attempt);
       return begun;
     } catch (error) {
@@ -316,29 +318,29 @@ export class SsoLoginsService extends IdentityProviders {
     attempt: SsoAttempt,
     response: string,
   ): Promise<ProviderIdentity> {
-    const secrets = JSON.parse(this.opened(attempt)) as LoginSecrets;
+    const secrets = JSON.parse(this.decryptSecrets(attempt)) as LoginSecrets;
     return this.providerOf(configuration).finish(configuration, secrets, response, attempt.createdAt);
   }
 
-  private opened({ id, secretsSealed }: SsoAttempt): string {
+  private decryptSecrets({ id, secretsSealed }: SsoAttempt): string {
     return this.sealer.open(secretsSealed, ownerOfSecrets(id));
   }
 
-  private async open(
+  private async openSession(
     configuration: SsoConfiguration,
     identity: ProviderIdentity,
     person: Person,
     { origin, browser, replacing }: ProviderResponse,
-    isFresh: boolean,
+    forceLogin: boolean,
   ): Promise<OpenedLogin> {
     const now = this.clock.milliseconds();
-    const needsSecondFactor = isFresh && identity.staleness !== undefined;
+    const needsSecondFactor = forceLogin && identity.recencyProblem !== undefined;
     if (needsSecondFactor && !person.user?.totpEnabledAt)
-      throw new RefusedLogin(`${identity.staleness} ${REASONS.secondFactorHelps}`);
+      throw new RefusedLogin(`${identity.recencyProblem} ${REASONS.secondFactorHelps}`);
     // A provider that does not say when the person logged in does not prove a recent login. The second step does.
     const atProvider = identity.authenticatedAt?.getTime() ?? now - HOUR;
     const authenticatedAt = new Date(needsSecondFactor ? now : Math.min(atProvider, now));
-    const { id: userId } = await this.people.admit(configuration, identity, person, origin);
+    const { id: userId } = await this.people.provision(configuration, identity, person, origin);
     const setting = await this.settings.get(configuration.organizationId);
     const isTwoFactor = setting.isTwoFactor && !needsSecondFactor;
     const login = { userId, authenticatedAt, isTwoFactor, needsSecondFactor, origin, browser, replacing };
@@ -375,12 +377,15 @@ function problemOf(error: unknown): string {
   return error instanceof RefusedLogin ? error.message : 'The service could not complete the login.';
 }
 
-/** Reads an identity that was verified when the response arrived. */
+/** Reads an identity that was verified when the response arrived. `staleness` is the name in the last release, which may still run. */
 function identityIn(json: string): ProviderIdentity {
-  const identity = JSON.parse(json) as ProviderIdentity & { readonly authenticatedAt?: string };
-  const { authenticatedAt } = identity;
+  const { authenticatedAt, staleness, ...identity } = JSON.parse(json) as ProviderIdentity & {
+    readonly authenticatedAt?: string;
+    readonly staleness?: string;
+  };
   return {
     ...identity,
+    recencyProblem: staleness,
     authenticatedAt: authenticatedAt === undefined ? undefined : new Date(authenticatedAt),
   };
 }

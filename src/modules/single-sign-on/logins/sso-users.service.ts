@@ -70,7 +70,7 @@ export class SsoUsersService {
   }
 
   /** Links, creates and changes the user, as `find` said. @throws RefusedLogin if that is no longer possible */
-  async admit(
+  async provision(
     configuration: SsoConfiguration,
     identity: ProviderIdentity,
     person: Person,
@@ -78,11 +78,11 @@ export class SsoUsersService {
   ): Promise<DashboardUser> {
     // Before the transaction, because hashing takes long. Nobody knows the password.
     const passwordHash = person.user ? '' : await hashPassword(generatePassword());
-    return this.admitLocked(configuration, identity, { ...person, passwordHash }, origin);
+    return this.provisionLocked(configuration, identity, { ...person, passwordHash }, origin);
   }
 
   @Transactional()
-  private async admitLocked(
+  private async provisionLocked(
     { organizationId, isOwnerApproved }: SsoConfiguration,
     identity: ProviderIdentity,
     person: Person & { readonly passwordHash: string },

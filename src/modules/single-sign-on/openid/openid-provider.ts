@@ -16,7 +16,7 @@ import {
   REASONS,
   RefusedLogin,
   type BegunRequest,
-  type Freshness,
+  type LoginOptions,
   type LoginSecrets,
   type ProviderIdentity,
 } from '../logins/identity-provider.js';
@@ -92,7 +92,7 @@ export class OpenidProvider extends IdentityProvider {
   override async begin(
     configuration: Credentials,
     { state, nonce, verifier }: LoginSecrets,
-    { isFresh, email }: Freshness & { readonly email?: string },
+    { forceLogin, email }: LoginOptions,
   ): Promise<BegunRequest> {
     const client = await openidClient();
     const url = client.buildAuthorizationUrl(await this.configured(configuration), {
@@ -104,7 +104,7 @@ export class OpenidProvider extends IdentityProvider {
       code_challenge_method: 'S256',
       claims: REQUESTED_CLAIMS,
       ...(email !== undefined && { login_hint: email }),
-      ...(isFresh && { max_age: '0', prompt: 'login' }),
+      ...(forceLogin && { max_age: '0', prompt: 'login' }),
     });
     return { url: url.href };
   }
@@ -263,12 +263,12 @@ function identityFrom(issuer: string, claims: ProviderIdentity['claims'], starte
     isEmailVerified: isVerified(issuer, address, claims),
     name: nameIn(claims),
     authenticatedAt,
-    staleness: stalenessOf(authenticatedAt, startedAt),
+    recencyProblem: recencyProblemOf(authenticatedAt, startedAt),
     claims,
   };
 }
 
-function stalenessOf(authenticatedAt: Date | undefined, startedAt: Date): string | undefined {
+function recencyProblemOf(authenticatedAt: Date | undefined, startedAt: Date): string | undefined {
   if (!authenticatedAt) return REASONS.noTime;
   return authenticatedAt.getTime() < startedAt.getTime() - CLOCK_TOLERANCE ? NOT_REPEATED : undefined;
 }

@@ -92,19 +92,23 @@ export class SamlCertificatesService {
     );
     if (due === undefined || (expiryNotifiedAt && expiryNotifiedAt.getTime() >= due)) return;
     const address = this.publicAddress.find('dashboard');
-    const sent = await this.emails.send(organizationId, `certificate ${id} ${new Date(due).toISOString()}`, {
-      subject: 'A single sign-on certificate expires soon',
-      body: [
-        `A certificate of ${whose} for single sign-on expires soon. Replace it before then, or logins may fail.`,
-        { facts: { 'Identity provider': name, 'Expires at': expiresAt.toISOString() } },
-        whose === 'this service'
-          ? 'Add a new certificate on the page of the identity provider, register it there, and then remove the older one.'
-          : 'Add a new certificate at your identity provider. If you pasted the metadata, enter the new metadata on the page of the identity provider; if you entered a URL, the service fetches it.',
-        ...(address === undefined
-          ? []
-          : [{ link: `${address}/dashboard/single-sign-on/${id}`, label: 'Open the identity provider' }]),
-      ],
-    });
+    const sent = await this.emails.ensureSent(
+      organizationId,
+      `certificate ${id} ${new Date(due).toISOString()}`,
+      {
+        subject: 'A single sign-on certificate expires soon',
+        body: [
+          `A certificate of ${whose} for single sign-on expires soon. Replace it before then, or logins may fail.`,
+          { facts: { 'Identity provider': name, 'Expires at': expiresAt.toISOString() } },
+          whose === 'this service'
+            ? 'Add a new certificate on the page of the identity provider, register it there, and then remove the older one.'
+            : 'Add a new certificate at your identity provider. If you pasted the metadata, enter the new metadata on the page of the identity provider; if you entered a URL, the service fetches it.',
+          ...(address === undefined
+            ? []
+            : [{ link: `${address}/dashboard/single-sign-on/${id}`, label: 'Open the identity provider' }]),
+        ],
+      },
+    );
     if (sent) await this.configurations.change(id, { expiryNotifiedAt: this.clock.now() });
   }
 

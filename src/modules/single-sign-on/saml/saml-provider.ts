@@ -11,7 +11,7 @@ import {
   subjectIn,
   RefusedLogin,
   type BegunRequest,
-  type Freshness,
+  type LoginOptions,
   type LoginSecrets,
   type ProviderIdentity,
 } from '../logins/identity-provider.js';
@@ -101,14 +101,14 @@ export class SamlProvider extends IdentityProvider {
   override async begin(
     configuration: SsoConfiguration,
     secrets: LoginSecrets,
-    { isFresh }: Freshness,
+    { forceLogin }: LoginOptions,
   ): Promise<BegunRequest> {
     const [oldest] = await this.keys.keysOf(configuration.id);
     const requestId = requestIdOf(secrets);
     const { SAML } = await nodeSaml();
     const saml = new SAML({
       ...this.optionsFor(configuration),
-      forceAuthn: isFresh,
+      forceAuthn: forceLogin,
       generateUniqueId: () => requestId,
       ...(oldest && { privateKey: oldest.privateKey, publicCert: oldest.certificate }),
     });
@@ -220,7 +220,7 @@ function identityFrom(issuer: string, assertion: SignedAssertion, startedAt: Dat
     isEmailVerified: true,
     name: nameIn(attributes),
     authenticatedAt,
-    staleness:
+    recencyProblem:
       authenticatedAt.getTime() < startedAt.getTime() - CLOCK_TOLERANCE ? WITHOUT_FRESH_LOGIN : undefined,
     claims: { NameID: nameId, 'NameID format': nameIdFormat, ...attributes },
   };

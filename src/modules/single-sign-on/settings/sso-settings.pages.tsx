@@ -19,7 +19,7 @@ import {
   type ShownValues,
 } from '../../../infrastructure/pages/index.js';
 import type { DashboardUser } from '../../dashboard-users/index.js';
-import { STALENESS_REMEDY } from '../logins/identity-provider.js';
+import { RECENCY_REMEDY } from '../logins/identity-provider.js';
 import type { SsoSetting } from './sso-settings.repository.js';
 import { SsoSettingsRequest } from './sso-settings.dto.js';
 import { SsoSettingsService } from './sso-settings.service.js';
@@ -32,7 +32,7 @@ export class SsoSettingsPage extends FormPage('enableSamlConfiguration', SsoSett
 
   async describe({ actor, form }: PageVisit): Promise<FormDescription<SsoSettingsRequest>> {
     const setting = await this.settings.get(actor.organizationId);
-    const staleness = await this.settings.stalenessOf(actor.organizationId);
+    const recencyProblem = await this.settings.recencyProblemOf(actor.organizationId);
     return {
       title: 'Single sign-on settings',
       parent: { title: 'Single sign-on', path: '/dashboard/single-sign-on' },
@@ -54,9 +54,9 @@ export class SsoSettingsPage extends FormPage('enableSamlConfiguration', SsoSett
       fields: (
         <>
           <h2>Passwords</h2>
-          {staleness === null ? null : (
+          {recencyProblem === null ? null : (
             <Notice kind="bad">
-              {staleness} {STALENESS_REMEDY}
+              {recencyProblem} {RECENCY_REMEDY}
             </Notice>
           )}
           <SelectField

@@ -38,8 +38,8 @@ export class SsoSettingsService {
   }
 
   /** Returns why logins at the enabled provider do not prove that they are recent, according to its last test; null if they do. */
-  async stalenessOf(organizationId: string): Promise<string | null> {
-    return (await this.configurations.findEnabled(organizationId))?.staleness ?? null;
+  async recencyProblemOf(organizationId: string): Promise<string | null> {
+    return (await this.configurations.findEnabled(organizationId))?.recencyProblem ?? null;
   }
 
   /** Returns the owners who can be marked as break-glass. */

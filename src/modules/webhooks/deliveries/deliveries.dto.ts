@@ -161,7 +161,7 @@ export const REDELIVER_EVENT: OperationDocument = {
 
 export const RECOVER_EVENTS: OperationDocument = {
   operationId: 'recoverWebhooks',
-  summary: 'Send all failed events again',
+  summary: 'Recover missed events',
   description:
     'Sends every event again that the endpoint has not received since a given time: events whose last attempt failed, ' +
     'and events that it missed while it was disabled. Events that it is not subscribed to are left out. Use it after an ' +

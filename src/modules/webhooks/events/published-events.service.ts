@@ -8,7 +8,7 @@ import { Clock, periodOf, type Period } from '../../../infrastructure/time/index
 import { ApiClientDirectory } from '../../api-clients/index.js';
 import {
   MAX_PERIOD,
-  OrganizationTurns,
+  OrganizationQueryQueue,
   RequestLogRepository,
   validPeriod,
   type AttemptSummary,
@@ -58,7 +58,7 @@ export class PublishedEventsService {
     private readonly clients: AccessibleClients,
     private readonly directory: ApiClientDirectory,
     private readonly cursors: CursorCodec,
-    private readonly turns: OrganizationTurns,
+    private readonly queries: OrganizationQueryQueue,
     private readonly clock: Clock,
   ) {}
 
@@ -69,7 +69,7 @@ export class PublishedEventsService {
     const previous = query.cursor === undefined ? undefined : this.decodeCursor(query.cursor, scope);
     const period = validPeriod(query, previous?.end ?? this.clock.now(), MAX_PERIOD);
     const { end } = period;
-    return this.turns.run(actor.organizationId, async () => {
+    return this.queries.run(actor.organizationId, async () => {
       const found = await this.repository.newest(client.clientId, period, query, {
         before: previous?.position,
         limit: PAGE_SIZE + 1,
@@ -90,7 +90,7 @@ export class PublishedEventsService {
   ): Promise<number> {
     const { clientId } = await this.clients.forEnvironment(actor, environment);
     const period = validPeriod({}, this.clock.now(), MAX_PERIOD);
-    const found = await this.turns.run(actor.organizationId, () =>
+    const found = await this.queries.run(actor.organizationId, () =>
       this.repository.newest(clientId, period, filter, { before: undefined, limit }),
     );
     return found.length;
@@ -99,7 +99,7 @@ export class PublishedEventsService {
   /** @throws ApiError EVENT_NOT_FOUND if the event does not exist, or belongs to another organization or environment */
   async get({ actor, environment }: DashboardScope, id: string): Promise<WithDeliveries<PublishedEvent>> {
     const client = await this.clients.forEnvironment(actor, environment);
-    return this.turns.run(actor.organizationId, async () => {
+    return this.queries.run(actor.organizationId, async () => {
       const event = await this.find(id);
       if (event?.clientId !== client.clientId) throw EVENT_NOT_FOUND.error();
       const [found] = await this.withDeliveries(client, [event]);

@@ -28,7 +28,7 @@ export class FailingEndpointEmails {
   sendWarning(endpoint: FailingEndpoint, remaining: number): Promise<boolean> {
     const days = Math.ceil(remaining / DAY);
     const since = endpoint.failingSince.toISOString();
-    return this.emails.send(endpoint.organizationId, `failing endpoint ${endpoint.id} ${since}`, {
+    return this.emails.ensureSent(endpoint.organizationId, `failing endpoint ${endpoint.id} ${since}`, {
       subject: 'A webhook endpoint is failing',
       body: [
         `Your webhook endpoint has not received any event since ${since}, because all ` +
@@ -45,7 +45,7 @@ export class FailingEndpointEmails {
   /** @returns whether the email was sent */
   sendDisabled(endpoint: FailingEndpoint): Promise<boolean> {
     const since = endpoint.failingSince.toISOString();
-    return this.emails.send(endpoint.organizationId, `disabled endpoint ${endpoint.id} ${since}`, {
+    return this.emails.ensureSent(endpoint.organizationId, `disabled endpoint ${endpoint.id} ${since}`, {
       subject: 'A webhook endpoint was disabled',
       body: [
         `Your webhook endpoint was disabled, because all attempts to deliver an event have failed since ${since}. It gets ` +

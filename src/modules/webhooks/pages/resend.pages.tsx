@@ -24,7 +24,7 @@ import {
 import { endpointPath, EndpointStatus } from '../../webhook-endpoints/index.js';
 import type { ResendPlan, StartedResend } from '../resends/resends.service.js';
 
-/** The fields of the form that starts a resend. */
+/** The fields of the form that starts a batch of resends. */
 export const RESEND_ID_FIELD = 'resend_id';
 export const QUERY_FIELD = 'query';
 /** The parameter with which the list of events links to the plan, so that *Cancel* leads back there. */
@@ -50,13 +50,13 @@ const FILTERS = {
  * Says what would be sent, and asks before it is.
  *
  * @param plan undefined if the filters were not accepted
- * @param resendId of the resend that the form starts
+ * @param batchId of the resends that the form starts
  * @param query the parameters of the link to the plan
  */
 export function resendPlanPage(
   environment: PlatformEnvironment,
   plan: ResendPlan | undefined,
-  resendId: string,
+  batchId: string,
   query: PageVisit['query'],
 ): Page {
   const parent = cameFrom(environment, plan, query);
@@ -78,7 +78,7 @@ export function resendPlanPage(
           <Scope {...plan} />
           {targetTable(plan)}
           {leftOutOf(plan)}
-          <input type="hidden" name={RESEND_ID_FIELD} value={resendId} />
+          <input type="hidden" name={RESEND_ID_FIELD} value={batchId} />
           <input type="hidden" name={QUERY_FIELD} value={String(new URLSearchParams(parametersOf(plan)))} />
           <SubmitButton>{`Send ${deliveries} again`}</SubmitButton>
         </Form>

@@ -27,14 +27,14 @@ export interface SettledBatch {
   readonly hasDueLane: boolean;
 }
 
-export const DELIVERY_STATES = ['waiting', 'retrying', 'in_flight'] as const;
-type DeliveryState = (typeof DELIVERY_STATES)[number];
+export const QUEUE_STATES = ['waiting', 'retrying', 'in_flight'] as const;
+type QueueState = (typeof QUEUE_STATES)[number];
 
 /** The state of the queue, over all processes. */
 export interface QueueOverview {
-  readonly deliveries: Readonly<Record<DeliveryState, number>>;
+  readonly deliveries: Readonly<Record<QueueState, number>>;
   /** Seconds for which the oldest delivery of each state has been due or in flight; 0 if there is none. */
-  readonly oldest: Readonly<Record<DeliveryState, number>>;
+  readonly oldest: Readonly<Record<QueueState, number>>;
   /** Lanes with attempts in flight. */
   readonly lanesActive: number;
   /** Narrow lanes: those with several consecutive failures. */

@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { GaugeMetric, Metrics } from '../../../infrastructure/metrics/index.js';
-import { DELIVERY_STATES, DeliveryQueueRepository, type QueueOverview } from './delivery-queue.repository.js';
+import { QUEUE_STATES, DeliveryQueueRepository, type QueueOverview } from './delivery-queue.repository.js';
 
 const ALL_PROCESSES = 'Covers all processes: take the maximum, not the sum.';
 
@@ -31,7 +31,7 @@ export class QueueMetrics {
     const byState = (field: 'deliveries' | 'oldest') => async () => {
       const overview = await cached.read();
       if (overview === undefined) return [];
-      return DELIVERY_STATES.map((state) => ({ labels: { state }, value: overview[field][state] }));
+      return QUEUE_STATES.map((state) => ({ labels: { state }, value: overview[field][state] }));
     };
     const total = (field: keyof QueueOverview & `lanes${string}`) => async () => {
       const overview = await cached.read();

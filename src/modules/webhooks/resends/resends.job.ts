@@ -78,7 +78,7 @@ export class ResendsJob extends RecurringJob {
     resend: ClaimedResend,
     { page, handled, received, readAt }: Page,
   ): Promise<number | undefined> {
-    const { id, endpointId, resendId } = resend;
+    const { id, endpointId, batchId } = resend;
     if (!(await this.queue.lockLane(endpointId))) return undefined;
     const current = await this.repository.lockHandled(id);
     // Another process has taken over.
@@ -86,7 +86,7 @@ export class ResendsJob extends RecurringJob {
     const all = new Set([...received, ...(await this.requestLog.receivedAmong(resend, page, readAt))]);
     const missing = page.filter((eventId) => !all.has(eventId));
     // What was not selected and waits for a retry is retried as planned.
-    const sent = await this.queue.sendAgain(endpointId, missing, { sendsWaiting: resendId !== null });
+    const sent = await this.queue.sendAgain(endpointId, missing, { sendsWaiting: batchId !== null });
     await this.repository.progress(id, { ...sent, handled: page.length, received: all.size });
     return handled + page.length;
   }

@@ -8,16 +8,16 @@ import { IS_SUBSCRIBED } from '../queue/sql/lane.js';
 
 /** A request to send events to an endpoint again: all that it has not received since a time, or selected ones. */
 @Entity({ name: 'webhook_recovery' })
-class WebhookRecovery {
+class Resend {
   @PrimaryGeneratedColumn('uuid', {})
   id!: string;
 
   @Column({ name: 'endpoint_id', type: 'uuid' })
   endpointId!: string;
 
-  /** The ID of what a user started for several endpoints together; null for all events since the time. */
+  /** Shared by the resends that a user started together, one per endpoint; null for all events since the time. */
   @Column({ name: 'resend_id', type: 'uuid', nullable: true })
-  resendId!: string | null;
+  batchId!: string | null;
 
   @Column({ type: 'timestamptz', precision: 3 })
   since!: Date;
@@ -58,10 +58,10 @@ class WebhookRecovery {
   leaseUntil!: Date;
 }
 
-/** Events to be sent to an endpoint again, and how far that is. */
-export type Resend = Omit<WebhookRecovery, 'eventIds' | 'leaseUntil'>;
+/** A resend, and how far it is. */
+export type ResendProgress = Omit<Resend, 'eventIds' | 'leaseUntil'>;
 
-export type ClaimedResend = Resend & AttributedClient & Pick<WebhookRecovery, 'eventIds'>;
+export type ClaimedResend = ResendProgress & AttributedClient & Pick<Resend, 'eventIds'>;
 
 /** Events to be sent to an endpoint. */
 interface SelectedEvents {
@@ -70,7 +70,7 @@ interface SelectedEvents {
   readonly eventIds: readonly string[] | null;
 }
 
-const COLUMNS = `recovery.id, resend_id AS "resendId", endpoint_id AS "endpointId", since, requested_at AS "requestedAt",
+const COLUMNS = `recovery.id, resend_id AS "batchId", endpoint_id AS "endpointId", since, requested_at AS "requestedAt",
   finished_at AS "finishedAt", selected, handled, queued, received, sending`;
 /** A process that runs a resend renews its lease with each page. */
 const LEASE = '2 minutes';
@@ -84,13 +84,13 @@ export class ResendsRepository {
   /**
    * Requests a resend for each endpoint that has none running.
    *
-   * @param options.resendId of all of them, if a user selected the events
+   * @param options.batchId if a user selected the events
    * @returns the new ones, and those that are running already
    */
   request(
     selection: readonly SelectedEvents[],
-    { resendId, since, now }: { readonly resendId?: string; readonly since: Date; readonly now: Date },
-  ): Promise<(Resend & { readonly isNew: boolean })[]> {
+    { batchId, since, now }: { readonly batchId?: string; readonly since: Date; readonly now: Date },
+  ): Promise<(ResendProgress & { readonly isNew: boolean })[]> {
     // The update changes nothing. It locks a running one, which therefore cannot finish before it is returned. Only a row that was
     // updated has an xmax.
     return this.transaction.manager.query(
@@ -104,7 +104,7 @@ export class ResendsRepository {
            ON CONFLICT (endpoint_id) WHERE finished_at IS NULL DO UPDATE SET since = recovery.since
        RETURNING ${COLUMNS}, recovery.xmax = 0 AS "isNew"`,
       [
-        resendId,
+        batchId,
         selection.map(({ endpointId }) => endpointId),
         selection.map(({ eventIds }) => eventIds?.join(',')),
         since,
@@ -114,8 +114,8 @@ export class ResendsRepository {
   }
 
   /** Returns the last resend of an endpoint for which no events were selected. */
-  async lastRecovery(endpointId: string): Promise<Resend | undefined> {
-    const [recovery] = await this.transaction.manager.query<Resend[]>(
+  async lastRecovery(endpointId: string): Promise<ResendProgress | undefined> {
+    const [recovery] = await this.transaction.manager.query<ResendProgress[]>(
       `SELECT ${COLUMNS} FROM webhook_recovery recovery WHERE endpoint_id = $1 AND resend_id IS NULL
         ORDER BY finished_at IS NULL DESC, requested_at DESC LIMIT 1`,
       [endpointId],
@@ -123,13 +123,13 @@ export class ResendsRepository {
     return recovery;
   }
 
-  /** Returns the resends of a client that a user started together, in the order of their endpoints. */
-  startedTogether(clientId: string, resendId: string): Promise<Resend[]> {
-    return this.transaction.manager.query<Resend[]>(
+  /** Returns the resends of a batch of a client, in the order of their endpoints. */
+  ofBatch(clientId: string, batchId: string): Promise<ResendProgress[]> {
+    return this.transaction.manager.query<ResendProgress[]>(
       `SELECT ${COLUMNS} FROM webhook_recovery recovery JOIN webhook_endpoint endpoint ON endpoint.id = endpoint_id
         WHERE resend_id = $1 AND client_id = $2
         ORDER BY endpoint.created_at, endpoint.id`,
-      [resendId, clientId],
+      [batchId, clientId],
     );
   }
 
@@ -153,7 +153,7 @@ export class ResendsRepository {
   /** Renews the lease and counts what was done. */
   async progress(
     id: string,
-    { handled = 0, queued = 0, received = 0, sending = 0 }: Partial<Resend> = {},
+    { handled = 0, queued = 0, received = 0, sending = 0 }: Partial<ResendProgress> = {},
   ): Promise<void> {
     await this.transaction.manager.query(
       `UPDATE webhook_recovery

@@ -12,7 +12,7 @@ import { maskedUrl } from '../../../infrastructure/logging/index.js';
 import { Clock, DAY, type Period } from '../../../infrastructure/time/index.js';
 import { AuditLog, changesBetween } from '../../audit-logs/index.js';
 import {
-  OrganizationTurns,
+  OrganizationQueryQueue,
   RequestLogRepository,
   RequestLogsConfiguration,
   validPeriod,
@@ -33,7 +33,7 @@ import {
 import { PublishedEventsRepository } from '../events/published-events.repository.js';
 import { WebhookEventsRepository } from '../events/webhook-events.repository.js';
 import { DeliveryQueueRepository } from '../queue/delivery-queue.repository.js';
-import { ResendsRepository, type Resend } from './resends.repository.js';
+import { ResendsRepository, type ResendProgress } from './resends.repository.js';
 import { MAX_SELECTED, selectedFrom, type ResendQuery } from './resends.dto.js';
 
 /** How many failed attempts one resend considers, the newest of the filter. Deliveries have up to three, or more if they were resent. */
@@ -63,7 +63,7 @@ export interface ResendPlan {
 }
 
 /** A resend that a user started, with its endpoint unless that was deleted. */
-export type StartedResend = Resend & { readonly endpoint: WebhookEndpointResponse | undefined };
+export type StartedResend = ResendProgress & { readonly endpoint: WebhookEndpointResponse | undefined };
 
 type Found = Pick<FailedDeliveries, 'eventIds' | 'endpointIds'> &
   Pick<ResendPlan, 'period' | 'isCut'> & { readonly received: number };
@@ -84,7 +84,7 @@ export class ResendsService {
     private readonly requestLog: RequestLogRepository,
     private readonly repository: ResendsRepository,
     private readonly auditLog: AuditLog,
-    private readonly turns: OrganizationTurns,
+    private readonly queries: OrganizationQueryQueue,
     private readonly configuration: RequestLogsConfiguration,
     private readonly clock: Clock,
   ) {}
@@ -119,7 +119,7 @@ export class ResendsService {
     // The endpoint may have been deleted since it was read.
     if (!recovery) throw WEBHOOK_ENDPOINT_NOT_FOUND.error();
     // It sends only the selected events.
-    if (recovery.resendId !== null) throw INVALID_FIELD.error(RESEND_RUNNING);
+    if (recovery.batchId !== null) throw INVALID_FIELD.error(RESEND_RUNNING);
     if (recovery.isNew)
       await this.endpoints.record('webhook.resend', actor, endpoint, changesBetween({}, { since: start }));
     return toRecovery(recovery);
@@ -134,7 +134,7 @@ export class ResendsService {
   async plan({ actor, environment }: DashboardScope, query: ResendQuery): Promise<ResendPlan> {
     const client = await this.clients.forEnvironment(actor, environment);
     const { data: endpoints } = await this.endpoints.list(actor, environment);
-    const [{ period, isCut, received }, sendable] = await this.turns.run(actor.organizationId, async () => {
+    const [{ period, isCut, received }, sendable] = await this.queries.run(actor.organizationId, async () => {
       const found = await this.find(client, query);
       return [found, await this.publishedEvents.sendable(client.clientId, found)] as const;
     });
@@ -157,16 +157,15 @@ export class ResendsService {
   }
 
   /**
-   * Starts a resend, unless one with this ID was started.
+   * Starts a batch of resends, unless one with this ID was started.
    *
-   * @param id from the form, so that a form that is sent twice starts one resend
+   * @param id from the form, so that a form that is sent twice starts one batch
    * @throws ApiError INVALID_FIELD if there is nothing to send, or an endpoint has a running recovery
    */
   async start(scope: DashboardScope, id: string, query: ResendQuery): Promise<void> {
     if (!isUUID(id)) throw INVALID_FIELD.error('The form is not complete. Reload the page.');
     const { clientId } = await this.clients.forEnvironment(scope.actor, scope.environment);
-    const isStarted = async (): Promise<boolean> =>
-      (await this.repository.startedTogether(clientId, id)).length > 0;
+    const isStarted = async (): Promise<boolean> => (await this.repository.ofBatch(clientId, id)).length > 0;
     if (await isStarted()) return;
     const plan = await this.plan(scope, query);
     try {
@@ -183,9 +182,9 @@ export class ResendsService {
     id: string,
   ): Promise<readonly [StartedResend, ...StartedResend[]]> {
     const { clientId } = await this.clients.forEnvironment(actor, environment);
-    const resends = isUUID(id) ? await this.repository.startedTogether(clientId, id) : [];
+    const resends = isUUID(id) ? await this.repository.ofBatch(clientId, id) : [];
     const { data: endpoints } = await this.endpoints.list(actor, environment);
-    const endpointOf = ({ endpointId }: Resend) => endpoints.find((each) => each.id === endpointId);
+    const endpointOf = ({ endpointId }: ResendProgress) => endpoints.find((each) => each.id === endpointId);
     const [first, ...others] = resends.map((resend) => ({ ...resend, endpoint: endpointOf(resend) }));
     if (!first) throw NOT_FOUND.error(RESEND_NOT_FOUND);
     return [first, ...others];
@@ -200,7 +199,7 @@ export class ResendsService {
     if (count === 0) throw INVALID_FIELD.error('There is nothing to send again.');
     const selection = targets.map(({ endpoint, eventIds }) => ({ endpointId: endpoint.id, eventIds }));
     const since = period?.start ?? this.oldest();
-    const resends = await this.repository.request(selection, { resendId: id, since, now: this.clock.now() });
+    const resends = await this.repository.request(selection, { batchId: id, since, now: this.clock.now() });
     if (resends.filter(({ isNew }) => isNew).length < targets.length)
       throw INVALID_FIELD.error(RECOVERY_RUNNING);
     const { external_user_id: user, event, status_code, session_id, task_id, event_id } = query;
@@ -266,7 +265,7 @@ function sum(numbers: readonly number[]): number {
 }
 
 /** @param recovery undefined if the endpoint has had none */
-function toRecovery(recovery: Resend | undefined): RecoveryResponse {
+function toRecovery(recovery: ResendProgress | undefined): RecoveryResponse {
   return {
     status: recovery ? (recovery.finishedAt ? 'finished' : 'running') : 'none',
     since: recovery?.since ?? null,

@@ -38,7 +38,7 @@ const ENTRIES_PER_STATEMENT = 1_000;
  */
 @HoldsUserData('records')
 @Injectable()
-export class SavedEntries implements OnApplicationBootstrap, OnModuleDestroy, UserDataHolder {
+export class EntrySpool implements OnApplicationBootstrap, OnModuleDestroy, UserDataHolder {
   private readonly logger = new Logger('RequestLogs');
   private readonly folder: string;
   private readonly stopped = new AbortController();
@@ -105,13 +105,13 @@ export class SavedEntries implements OnApplicationBootstrap, OnModuleDestroy, Us
   }
 
   /** Keeps a file that cannot be written to the log. @returns its new path */
-  async setAside(id: string): Promise<string> {
+  async quarantine(id: string): Promise<string> {
     const path = `${this.pathOf(id)}${REFUSED}`;
     await rename(this.pathOf(id), path).catch(ignoreMissing);
     return path;
   }
 
-  /** Rewrites the files that name the user, including those that were set aside, and removes those that were never completed. */
+  /** Rewrites the files that name the user, including those in quarantine, and removes those that were never completed. */
   async eraseBatch({ clientId, externalUserId, pseudonym }: ErasedUser): Promise<number> {
     const member = (value: string): string => JSON.stringify({ externalUserId: value }).slice(1, -1);
     const [identifier, client] = [member(externalUserId), JSON.stringify({ clientId }).slice(1, -1)];
@@ -155,7 +155,7 @@ export class SavedEntries implements OnApplicationBootstrap, OnModuleDestroy, Us
       await this.remove(id);
     } catch (error) {
       if (this.stopped.signal.aborted || isTransientFailure(error)) return;
-      const path = await this.setAside(id);
+      const path = await this.quarantine(id);
       this.logger.error(
         `A file of request log entries could not be written and is set aside as ${path}`,
         error,

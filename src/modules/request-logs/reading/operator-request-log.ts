@@ -5,7 +5,7 @@ import type { AttributedClient } from '../../../infrastructure/http/index.js';
 import { Clock, MINUTE, SECOND, type Period } from '../../../infrastructure/time/index.js';
 import { RequestLogRepository } from '../storage/request-log.repository.js';
 import { MAX_LATENESS, type RequestLogPosition } from '../storage/request-log-entry.js';
-import { REQUEST_LOG_QUERY_TIMEOUT, type RequestLogHistoryEntry } from './request-logs.dto.js';
+import { REQUEST_LOG_QUERY_TIMEOUT, type RequestLogEntry } from './request-logs.dto.js';
 import { resolvedPeriod } from './request-log-period.js';
 
 const ENTRIES_PER_BATCH = 1_000;
@@ -16,7 +16,7 @@ const BEGINNING = new Date(0);
 
 /** Reads the log of a client for operators: all entries of a period, or new entries as they arrive. */
 @Injectable()
-export class RequestLogHistory {
+export class OperatorRequestLog {
   constructor(
     private readonly repository: RequestLogRepository,
     private readonly clock: Clock,
@@ -31,7 +31,7 @@ export class RequestLogHistory {
   async *all(
     client: AttributedClient,
     bounds: { readonly start?: string; readonly end?: string },
-  ): AsyncGenerator<RequestLogHistoryEntry> {
+  ): AsyncGenerator<RequestLogEntry> {
     const period = resolvedPeriod(bounds, this.clock.now());
     for await (const batch of this.batches(client, period)) yield* batch;
   }
@@ -43,7 +43,7 @@ export class RequestLogHistory {
   async *follow(
     client: AttributedClient,
     { lines, until }: { readonly lines: number; readonly until: AbortSignal },
-  ): AsyncGenerator<RequestLogHistoryEntry> {
+  ): AsyncGenerator<RequestLogEntry> {
     const recent = new RecentEntries();
     const newest = await this.newest(client, lines, recent);
     yield* newest;
@@ -62,14 +62,14 @@ export class RequestLogHistory {
     client: AttributedClient,
     lines: number,
     recent: RecentEntries,
-  ): Promise<RequestLogHistoryEntry[]> {
+  ): Promise<RequestLogEntry[]> {
     const now = this.clock.now();
     const end = latestAt(now);
     const [last] = await this.newestBefore(client, end, 1);
     if (!last) return [];
     recent.add(last);
     const start = recent.unsettledSince(now);
-    const entries: RequestLogHistoryEntry[] = [];
+    const entries: RequestLogEntry[] = [];
     for await (const batch of this.batches(client, { start, end })) {
       for (const entry of batch) recent.add(entry);
       entries.push(...batch);
@@ -81,10 +81,7 @@ export class RequestLogHistory {
     return [...older.toReversed(), ...entries];
   }
 
-  private async *unseen(
-    client: AttributedClient,
-    recent: RecentEntries,
-  ): AsyncGenerator<RequestLogHistoryEntry> {
+  private async *unseen(client: AttributedClient, recent: RecentEntries): AsyncGenerator<RequestLogEntry> {
     const now = this.clock.now();
     const period = { start: recent.unsettledSince(now), end: latestAt(now) };
     for await (const batch of this.batches(client, period)) {
@@ -96,7 +93,7 @@ export class RequestLogHistory {
   private async *batches(
     client: AttributedClient,
     period: Required<Period>,
-  ): AsyncGenerator<RequestLogHistoryEntry[]> {
+  ): AsyncGenerator<RequestLogEntry[]> {
     let after: RequestLogPosition | undefined;
     do {
       const page = { after, limit: ENTRIES_PER_BATCH };
@@ -106,11 +103,7 @@ export class RequestLogHistory {
     } while (after);
   }
 
-  private newestBefore(
-    client: AttributedClient,
-    end: Date,
-    limit: number,
-  ): Promise<RequestLogHistoryEntry[]> {
+  private newestBefore(client: AttributedClient, end: Date, limit: number): Promise<RequestLogEntry[]> {
     const period = { start: BEGINNING, end };
     return explainTimeout(
       this.repository.newest({ client, period, filter: {} }, { before: undefined, limit }),
