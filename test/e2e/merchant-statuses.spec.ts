@@ -2,7 +2,7 @@ import { MerchantStatusesService } from '../../src/modules/merchant-statuses/ind
 import { WebhookPublisher } from '../../src/modules/webhooks/index.js';
 import { submitForm } from '../support/dashboard-forms.js';
 import { issueServiceToken } from '../support/service-tokens.js';
-import { error, invalidField, useTestApp } from '../support/test-app.js';
+import { error, invalidField, startTestApp, useTestApp } from '../support/test-app.js';
 import { expectUsualErrors } from '../support/usual-errors.js';
 
 const STATUS = '/merchants/16/status';
@@ -155,4 +155,20 @@ describe('PUT /merchants/{id}/status', () => {
   it.each([{ method: 'PUT', body: DOWN }, { method: 'GET' }])('returns the usual errors: %j', (options) =>
     expectUsualErrors(service, STATUS, 'merchant_status', options, { token }),
   );
+});
+
+describe('A deployment of one environment', () => {
+  it('notifies the clients of both environments of the status of a merchant', async () => {
+    const pinned = await startTestApp({ PIN_ENVIRONMENT: 'production' });
+    const { token: pinnedToken } = await issueServiceToken(pinned, ['events:publish']);
+    await pinned.request(STATUS, {
+      method: 'PUT',
+      body: { type: 'link', status: 'DOWN' },
+      token: pinnedToken,
+    });
+    await pinned.app.get(MerchantStatusesService).publishPage();
+    const { body } = await pinned.request<Status[]>(STATUS, { token: pinnedToken });
+    expect(body).toMatchObject([{ published: 2, finished_at: expect.any(String) }]);
+    await pinned.close();
+  });
 });

@@ -13,7 +13,7 @@ export interface ClientRecord extends AttributedClient {
 
 const MAX_CACHED_CLIENTS = 10_000;
 
-/** Finds API clients. If `PIN_ENVIRONMENT` is set, only `nameOf` finds clients of the other environment. */
+/** Finds API clients. If `PIN_ENVIRONMENT` is set, only `nameOf` and `organizationOf` find clients of the other environment. */
 @Injectable()
 export class ApiClientDirectory {
   /** The records never change, and clients are never deleted, so entries don't expire. */
@@ -30,10 +30,7 @@ export class ApiClientDirectory {
 
   /** Finds clients by ID. Unknown IDs are absent. One statement reads all clients that are not cached. */
   async findAll(clientIds: readonly string[]): Promise<Map<string, ClientRecord>> {
-    const unknown = [...new Set(clientIds.map(lowerCase))].filter((id) => !this.cache.has(id));
-    const where = { id: In(unknown) };
-    for (const client of unknown.length === 0 ? [] : await this.transaction.manager.findBy(ApiClient, where))
-      this.cache.set(client.id, toRecord(client));
+    await this.load(clientIds);
     return new Map(
       clientIds.flatMap((id) => {
         const client = this.ifServed(this.cache.get(lowerCase(id)));
@@ -57,6 +54,19 @@ export class ApiClientDirectory {
     return (
       client?.name ?? (client?.environment === 'production' ? 'Production client' : 'Development client')
     );
+  }
+
+  /** Returns the organization of a client: events are published for both environments, whichever this deployment serves. */
+  async organizationOf(clientId: string): Promise<string | undefined> {
+    await this.load([clientId]);
+    return this.cache.get(lowerCase(clientId))?.organizationId;
+  }
+
+  private async load(clientIds: readonly string[]): Promise<void> {
+    const unknown = [...new Set(clientIds.map(lowerCase))].filter((id) => !this.cache.has(id));
+    const where = { id: In(unknown) };
+    for (const client of unknown.length === 0 ? [] : await this.transaction.manager.findBy(ApiClient, where))
+      this.cache.set(client.id, toRecord(client));
   }
 
   private ifServed(client: ClientRecord | undefined): ClientRecord | undefined {

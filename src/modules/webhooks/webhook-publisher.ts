@@ -90,10 +90,10 @@ export class WebhookPublisher {
     timestamp,
     idempotency,
   }: PublishRequest): Promise<Publication> {
-    const record = await this.clients.find(client.clientId);
-    if (!record) throw new Error(`There is no client ${client.clientId}`);
+    const organizationId = await this.clients.organizationOf(client.clientId);
+    if (organizationId === undefined) throw new Error(`There is no client ${client.clientId}`);
     const occurredAt = timestamp === undefined ? undefined : new Date(timestamp);
     const stored = newEvent(client, event, this.clock.now(), occurredAt);
-    return { event: stored, organizationId: record.organizationId, idempotency };
+    return { event: stored, organizationId, idempotency };
   }
 }
