@@ -89,6 +89,7 @@ export function testedPage({ id, name, enabledAt }: SsoConfiguration, result: Te
             { title: 'Value', kind: 'main', cell: ([, value]) => textOf(value) },
           ]}
         />
+        <Link to={configurationPath(id)}>Back to {name}</Link>
       </>
     ),
   };
