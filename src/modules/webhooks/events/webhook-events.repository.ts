@@ -8,9 +8,9 @@ import {
 import type { PlatformEnvironment } from '../../../infrastructure/config/index.js';
 import { DAY } from '../../../infrastructure/time/index.js';
 import { RequestLogsConfiguration, type EventBodies } from '../../request-logs/index.js';
-import type { DeliveredEvent } from '../queue/delivery.js';
+import type { EventToDeliver } from '../queue/delivery.js';
 
-export interface NewEvent extends DeliveredEvent {
+export interface NewEvent extends EventToDeliver {
   readonly clientId: string;
   readonly environment: PlatformEnvironment;
   readonly createdAt: Date;
@@ -22,7 +22,7 @@ export interface NewEvent extends DeliveredEvent {
 }
 
 /** Identifies an event and its partition. */
-export type StoredEvent = Pick<NewEvent, 'id' | 'createdAt'>;
+export type EventPosition = Pick<NewEvent, 'id' | 'createdAt'>;
 
 const EVENTS_PER_ERASURE = 500;
 
