@@ -4,21 +4,16 @@ import { DataSource } from 'typeorm';
 import { LoadedConfiguration } from '../config/index.js';
 import { Clock, hourlyAt } from '../time/index.js';
 import { JobLock } from './advisory-lock.js';
+import { Transaction, type TimedRows } from './transaction.js';
 
-/** Small enough that no other statement waits long for a lock. */
-const ROWS_PER_STATEMENT = 1_000;
 const EXPIRY = Symbol('expiry');
 
 type KeepFor = (configuration: LoadedConfiguration) => number | undefined;
 
 /** How many milliseconds rows of a table are kept after the time in a column. */
-interface ExpiryRule {
+interface ExpiryRule extends TimedRows {
   readonly entity: string;
   readonly property: string;
-  readonly table: string;
-  /** The columns of the primary key. */
-  readonly key: string;
-  readonly column: string;
   readonly isInMilliseconds: boolean;
   readonly keepFor: number;
 }
@@ -45,6 +40,7 @@ export class ExpiryJob {
 
   constructor(
     private readonly dataSource: DataSource,
+    private readonly transaction: Transaction,
     private readonly lock: JobLock,
     private readonly configuration: LoadedConfiguration,
     private readonly clock: Clock,
@@ -81,15 +77,8 @@ export class ExpiryJob {
     });
   }
 
-  private async deleteExpired({ table, key, column, isInMilliseconds, keepFor }: ExpiryRule): Promise<void> {
+  private async deleteExpired({ isInMilliseconds, keepFor, ...rows }: ExpiryRule): Promise<void> {
     const before = this.clock.milliseconds() - keepFor;
-    let deleted: number;
-    do {
-      [, deleted] = await this.dataSource.query<[unknown, number]>(
-        `DELETE FROM ${table} WHERE (${key}) IN (
-           SELECT ${key} FROM ${table} WHERE ${column} < $1 ORDER BY ${column} LIMIT $2 FOR UPDATE SKIP LOCKED)`,
-        [isInMilliseconds ? before : new Date(before), ROWS_PER_STATEMENT],
-      );
-    } while (deleted === ROWS_PER_STATEMENT);
+    await this.transaction.deleteBefore(isInMilliseconds ? before : new Date(before), rows);
   }
 }

@@ -14,11 +14,24 @@ import { advisoryLockKey } from './advisory-lock.js';
 import { isRepeatedAfter, isTransient, unlessDuplicate } from './sql-state.js';
 
 const MAX_ATTEMPTS = 3;
+/** Small enough that no other statement waits long for a lock. */
+const ROWS_PER_DELETION = 1_000;
 
 /** A row to insert. Columns that can be null, and are, may be left out. */
 export type NewRow<Row> = {
   [Column in keyof Row as null extends Row[Column] ? never : Column]: Row[Column];
 } & { [Column in keyof Row as null extends Row[Column] ? Column : never]?: Row[Column] };
+
+/** Rows with a time. */
+export interface TimedRows {
+  readonly table: string;
+  /** The columns of the primary key. */
+  readonly key: string;
+  /** The column of the time. */
+  readonly column: string;
+  /** Empty for a table that can be distributed, whose rows a subquery cannot lock. */
+  readonly lock?: '' | 'FOR UPDATE SKIP LOCKED';
+}
 
 const commitCallbacks = new AsyncLocalStorage<(() => void)[]>();
 
@@ -115,6 +128,16 @@ export class Transaction {
   async changedRows<Row>(statement: string, values: unknown[]): Promise<Row[]> {
     const [rows] = await this.manager.query<[Row[], number]>(statement, values);
     return rows;
+  }
+
+  /** Deletes the rows whose time is before this one, a batch at a time. */
+  async deleteBefore(
+    time: Date | number,
+    { table, key, column, lock = 'FOR UPDATE SKIP LOCKED' }: TimedRows,
+  ): Promise<void> {
+    const rows = `SELECT ${key} FROM ${table} WHERE ${column} < $1 ORDER BY ${column} LIMIT ${ROWS_PER_DELETION} ${lock}`;
+    const deletion = `DELETE FROM ${table} WHERE (${key}) IN (${rows})`;
+    while ((await this.change(deletion, [time])) === ROWS_PER_DELETION);
   }
 
   /**

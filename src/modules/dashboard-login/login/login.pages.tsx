@@ -32,7 +32,17 @@ import {
   safeRedirectPath,
   type LoginTarget,
 } from './login-form.js';
-import { LoginService } from './login.service.js';
+import { LoginService, type OpenedLogin } from './login.service.js';
+
+/** Sets the cookie of the session. @returns a redirect to the page, or to the second factor if it is missing */
+export function openedLoginResponse(
+  response: Response,
+  { session, stage }: OpenedLogin,
+  next: string,
+): PageResponse {
+  setSessionCookie(response, session.token, session.expiresAt);
+  return { redirectTo: stage === 'complete' ? next : withNext('/login/second-factor', next) };
+}
 
 @Controller()
 export class LoginController {
@@ -82,9 +92,7 @@ export class LoginController {
     const replacing = sessionTokenOf(request);
     const opened = await this.login.logIn({ email, password, ...loginBrowserOf(request), replacing });
     if (!opened) return loginPage({ ...page, refused: true, hasProvider: await this.providers.serve(email) });
-    setSessionCookie(response, opened.session.token, opened.session.expiresAt);
-    const isComplete = opened.stage === 'complete';
-    return { redirectTo: isComplete ? page.next : withNext('/login/second-factor', page.next) };
+    return openedLoginResponse(response, opened, page.next);
   }
 
   @Get('login/second-factor')

@@ -14,7 +14,6 @@ export interface RollupProgress {
   readonly seenId: number;
 }
 
-const ROWS_PER_DELETION = 10_000;
 /** How long to wait for the transactions that are writing entries. */
 const SETTLEMENT_TIMEOUT = 5 * SECOND;
 
@@ -131,16 +130,9 @@ export class RequestLogRollupsRepository {
 
   /** Deletes the rollups before this time, a batch at a time. */
   async deleteBefore(time: Date): Promise<void> {
-    for (const table of ['request_log_rollup', 'request_log_hourly_rollup']) {
-      let deleted: number;
-      do {
-        deleted = await this.transaction.change(
-          `DELETE FROM ${table} WHERE (client_id, start, type) IN (
-             SELECT client_id, start, type FROM ${table} WHERE start < $1 ORDER BY start LIMIT ${ROWS_PER_DELETION})`,
-          [time],
-        );
-      } while (deleted === ROWS_PER_DELETION);
-    }
+    const rows = { key: 'client_id, start, type', column: 'start', lock: '' } as const;
+    for (const table of ['request_log_rollup', 'request_log_hourly_rollup'])
+      await this.transaction.deleteBefore(time, { ...rows, table });
   }
 
   private async hasEntries(start: Date, end: Date): Promise<boolean> {

@@ -8,7 +8,7 @@ import {
 } from '../../request-logs/index.js';
 import { IS_SUBSCRIBED } from '../queue/sql/lane.js';
 import type { ListEventsQuery } from './published-events.dto.js';
-import { HAS_BODY, type NewEvent, type StoredEvent } from './webhook-events.repository.js';
+import { HAS_BODY, type NewEvent, type EventPosition } from './webhook-events.repository.js';
 
 export type ListedEvent = Pick<NewEvent, 'id' | 'createdAt' | 'name' | 'externalUserId' | 'isTest'>;
 
@@ -55,7 +55,7 @@ export class PublishedEventsRepository {
     clientId: string,
     { start, end }: Required<Period>,
     { event, external_user_id: user }: Pick<ListEventsQuery, 'event' | 'external_user_id'>,
-    { before, limit }: { readonly before: StoredEvent | undefined; readonly limit: number },
+    { before, limit }: { readonly before: EventPosition | undefined; readonly limit: number },
   ): Promise<ListedEvent[]> {
     return this.query<ListedEvent>(
       `SELECT ${LISTED} FROM webhook_event

@@ -26,9 +26,9 @@ import {
   type PendingDelivery,
   type PublishedEvent,
 } from './published-events.repository.js';
-import type { StoredEvent } from './webhook-events.repository.js';
+import type { EventPosition } from './webhook-events.repository.js';
 
-/** The way of one event to one endpoint. */
+/** A delivery of the event, with its last attempt. */
 export interface EventDelivery extends EventDeliveryResponse {
   /** Undefined before the first attempt has ended. */
   readonly last: AttemptSummary['last'] | undefined;
@@ -44,7 +44,7 @@ export interface EventPage {
 
 interface PageEnd {
   readonly end: Date;
-  readonly position: StoredEvent;
+  readonly position: EventPosition;
 }
 
 const PAGE_SIZE = 25;

@@ -8,9 +8,9 @@ import {
 import type { PlatformEnvironment } from '../../../infrastructure/config/index.js';
 import { DAY } from '../../../infrastructure/time/index.js';
 import { RequestLogsConfiguration, type EventBodies } from '../../request-logs/index.js';
-import type { DeliveredEvent } from '../queue/delivery.js';
+import type { EventToDeliver } from '../queue/delivery.js';
 
-export interface NewEvent extends DeliveredEvent {
+export interface NewEvent extends EventToDeliver {
   readonly clientId: string;
   readonly environment: PlatformEnvironment;
   readonly createdAt: Date;
@@ -22,10 +22,7 @@ export interface NewEvent extends DeliveredEvent {
 }
 
 /** Identifies an event and its partition. */
-export type StoredEvent = Pick<NewEvent, 'id' | 'createdAt'>;
-
-/** Small enough that no other statement waits long for a lock. */
-const KEYS_PER_STATEMENT = 1_000;
+export type EventPosition = Pick<NewEvent, 'id' | 'createdAt'>;
 
 const EVENTS_PER_ERASURE = 500;
 
@@ -127,18 +124,7 @@ export class WebhookEventsRepository implements EventBodies, UserDataHolder {
       'DELETE FROM webhook_delivery WHERE event_created_at < $1 AND claim_id IS NULL',
       [oldestKept],
     );
-    await this.deleteKeysBefore(new Date(oldestKept.getTime() - DAY));
-  }
-
-  /** Deletes idempotency keys, a batch at a time. */
-  private async deleteKeysBefore(time: Date): Promise<void> {
-    let deleted: number;
-    do {
-      deleted = await this.transaction.change(
-        `DELETE FROM webhook_event_key WHERE (client_id, key) IN (
-           SELECT client_id, key FROM webhook_event_key WHERE created_at < $1 ORDER BY created_at LIMIT $2)`,
-        [time, KEYS_PER_STATEMENT],
-      );
-    } while (deleted === KEYS_PER_STATEMENT);
+    const keys = { table: 'webhook_event_key', key: 'client_id, key', column: 'created_at' };
+    await this.transaction.deleteBefore(new Date(oldestKept.getTime() - DAY), keys);
   }
 }

@@ -2,9 +2,9 @@ import { Injectable } from '@nestjs/common';
 import { prepared, presentProcesses, Transaction } from '../../../infrastructure/database/index.js';
 import type { AttributedClient } from '../../../infrastructure/http/index.js';
 import type { OwnedWebhookEndpoint } from '../../webhook-endpoints/index.js';
-import { HAS_BODY, type StoredEvent } from '../events/webhook-events.repository.js';
+import { HAS_BODY, type EventPosition } from '../events/webhook-events.repository.js';
 import { WebhookDeliveriesConfiguration } from '../webhook-deliveries.configuration.js';
-import { longestDelayOfFirstRetry, type ClaimedDelivery, type DeliveredEvent } from './delivery.js';
+import { longestDelayOfFirstRetry, type ClaimedDelivery, type EventToDeliver } from './delivery.js';
 import { WIDTH_RULE } from './endpoint-width.js';
 import { CLAIM_DELIVERIES, type ClaimedRow } from './sql/claim-deliveries.js';
 import {
@@ -45,7 +45,7 @@ export interface QueueOverview {
 const UNKNOWN_CLAIM_AGE = 5;
 
 interface EventRow
-  extends AttributedClient, Omit<DeliveredEvent, 'id' | 'taskId'>, Pick<ClaimedDelivery, 'secretVersions'> {
+  extends AttributedClient, Omit<EventToDeliver, 'id' | 'taskId'>, Pick<ClaimedDelivery, 'secretVersions'> {
   readonly eventId: string;
   readonly taskId: string | null;
 }
@@ -172,7 +172,7 @@ export class DeliveryQueueRepository {
   }
 
   /** Adds a delivery with a single attempt, already claimed for the calling process. */
-  async addClaimed(event: StoredEvent, endpoint: OwnedWebhookEndpoint): Promise<ClaimedDelivery> {
+  async addClaimed(event: EventPosition, endpoint: OwnedWebhookEndpoint): Promise<ClaimedDelivery> {
     const [row] = await this.transaction.manager.query<DeliveryRow[]>(
       `WITH lane AS (
               INSERT INTO webhook_lane (endpoint_id, organization_id, in_flight)

@@ -45,7 +45,7 @@ export interface ClaimedDelivery {
   readonly client: AttributedClient;
   /** The client's valid secrets at the time of the claim. The first one is the active one. */
   readonly secretVersions: readonly [number, ...number[]];
-  readonly event: DeliveredEvent;
+  readonly event: EventToDeliver;
 }
 
 /** What counts for the share of a process's slots that a lane can occupy. */
@@ -62,7 +62,7 @@ export interface QueuedDelivery extends ClaimedDelivery {
 }
 
 /** The part of an event that its deliveries need. */
-export interface DeliveredEvent {
+export interface EventToDeliver {
   readonly id: string;
   readonly name: string;
   readonly sessionId: string | null;

@@ -4,7 +4,7 @@ import type { NewEvent } from '../events/webhook-events.repository.js';
 import { WebhookDeliveriesConfiguration } from '../webhook-deliveries.configuration.js';
 import type { Reservation } from './attempt-slots.js';
 import type { QueuedDelivery } from './delivery.js';
-import { PUBLISH_EVENTS, type ClaimedPublication } from './sql/publish-events.js';
+import { PUBLISH_EVENTS, type ImmediateDelivery } from './sql/publish-events.js';
 
 /** A client's key for an event. With the same key and content, the event is published once. */
 export interface Idempotency {
@@ -134,7 +134,7 @@ export class PublicationsBatch {
   private async store(
     publications: readonly Publication[],
     claims: ClaimLimits,
-  ): Promise<{ results: PublishResult[]; claimed: ClaimedPublication[] }> {
+  ): Promise<{ results: PublishResult[]; claimed: ImmediateDelivery[] }> {
     const { attemptsAllowed, endpointConcurrency: maxWidth } = this.configuration;
     const rows = await PUBLISH_EVENTS.run(
       this.transaction.manager,
@@ -150,7 +150,7 @@ export class PublicationsBatch {
     const withNewKey = new Set(rows[0]?.keyed);
     return {
       results: await this.resultsOf(publications, withNewKey),
-      claimed: rows.filter((row): row is typeof row & ClaimedPublication => row.id !== null),
+      claimed: rows.filter((row): row is typeof row & ImmediateDelivery => row.id !== null),
     };
   }
 

@@ -3,7 +3,7 @@ import { Column, Entity, PrimaryGeneratedColumn } from 'typeorm';
 import { Transaction, DeleteAfter } from '../../../infrastructure/database/index.js';
 import type { AttributedClient } from '../../../infrastructure/http/index.js';
 import { DAY } from '../../../infrastructure/time/index.js';
-import type { StoredEvent } from '../events/webhook-events.repository.js';
+import type { EventPosition } from '../events/webhook-events.repository.js';
 import { IS_SUBSCRIBED } from '../queue/sql/lane.js';
 
 /** A request to send events to an endpoint again: all that it has not received since a time, or selected ones. */
@@ -200,8 +200,8 @@ export class ResendsRepository {
    * Returns a page of the events that were not published to the endpoint because it was disabled, after the position,
    * oldest first; empty at the end. They include events that the endpoint has received.
    */
-  missedEvents(endpointId: string, after: StoredEvent): Promise<StoredEvent[]> {
-    return this.transaction.manager.query<StoredEvent[]>(
+  missedEvents(endpointId: string, after: EventPosition): Promise<EventPosition[]> {
+    return this.transaction.manager.query<EventPosition[]>(
       `SELECT event.id, event.created_at AS "createdAt"
          FROM webhook_endpoint endpoint
         CROSS JOIN LATERAL unnest(missed_periods) period

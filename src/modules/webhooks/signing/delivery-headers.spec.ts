@@ -1,8 +1,8 @@
 import { Webhook } from 'standardwebhooks';
-import { deliveryHeaders, type Delivery } from './event-signer.js';
+import { deliveryHeaders, type DeliveryToSign } from './event-signer.js';
 
 const BODY = Buffer.from('{"event":"AUTHENTICATED","session_id":"s-1","external_user_id":"zoë-😀"}');
-const DELIVERY: Delivery = {
+const DELIVERY: DeliveryToSign = {
   eventId: '0f0c2f0e-8a3c-4b7a-9c38-3b5d3cf0a5d1',
   event: 'AUTHENTICATED',
   sessionId: 's-1',

@@ -5,7 +5,7 @@ import { Clock } from '../../../infrastructure/time/index.js';
 import { SigningSecrets } from '../../api-clients/index.js';
 import type { ClaimedDelivery } from '../queue/delivery.js';
 
-export interface Delivery {
+export interface DeliveryToSign {
   /** The same in every delivery of the event, so that receivers can recognize duplicates. */
   readonly eventId: string;
   readonly event: string;
@@ -23,7 +23,7 @@ export interface Delivery {
 const USER_AGENT = 'MerchantConnectivityService-Webhooks/1.0';
 
 /** Returns all headers of one delivery attempt (specification, "Events"). */
-export function deliveryHeaders(delivery: Delivery): Record<string, string> {
+export function deliveryHeaders(delivery: DeliveryToSign): Record<string, string> {
   const { eventId, body, now, secret, otherSecrets = [] } = delivery;
   const contentLength = body.length;
   const timestampSeconds = Math.floor(now.getTime() / 1000);

@@ -23,14 +23,14 @@ interface PublishLimits {
 }
 
 /** A delivery that was claimed when its event was published. */
-export interface ClaimedPublication extends Pick<
+export interface ImmediateDelivery extends Pick<
   ClaimedDelivery,
   'id' | 'claimId' | 'endpointId' | 'url' | 'secretVersions'
 > {
   readonly eventId: string;
 }
 
-type Row = { [Column in keyof ClaimedPublication]: ClaimedPublication[Column] | null } & {
+type Row = { [Column in keyof ImmediateDelivery]: ImmediateDelivery[Column] | null } & {
   /** The events whose keys are new; null if there are none. */
   readonly keyed: string[] | null;
 };
