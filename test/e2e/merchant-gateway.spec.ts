@@ -57,7 +57,7 @@ const {
   accountsOf,
   eventsOf,
   signInsOf,
-  runGatewayJobs,
+  sendSignOuts,
   undoEndedSignIn,
   expectConnectedOnce,
 } = gatewaySignIns(() => ({ service, gateway }));
@@ -239,7 +239,7 @@ describe('A sign-in whose link has ended', () => {
     expect(signInsOf(link)).toHaveLength(1);
     await gateway.reset();
     // The job asks again only after a while.
-    await runGatewayJobs();
+    await service.app.get(MerchantSignOutsJob).run();
     expect(signInsOf(link)).toHaveLength(1);
     await undoEndedSignIn(link);
     expect(signInsOf(link)).toEqual([]);
@@ -262,11 +262,6 @@ describe('A sign-in that the user replaces by entering credentials again', () =>
     gateway.beforeResponse = (path) =>
       path.endsWith(step) ? Promise.reject(new Error('lost')) : Promise.resolve();
   };
-  /** Runs the job as if no process were waiting for the gateway anymore. */
-  async function endReplacedSignIns(): Promise<void> {
-    await service.database.query(`UPDATE merchant_sign_out SET asked_at = now() - interval '1 minute'`);
-    await service.app.get(MerchantSignOutsJob).run();
-  }
 
   it('is undone if it succeeded and the response to its code was lost', async () => {
     const link = await newLink();
@@ -281,7 +276,7 @@ describe('A sign-in that the user replaces by entering credentials again', () =>
     // A process may still be waiting for the response to the code.
     await service.app.get(MerchantSignOutsJob).run();
     expect(signInsOf(link)).toHaveLength(2);
-    await endReplacedSignIns();
+    await sendSignOuts();
     expect(gateway.requestsTo('DELETE', `/sign-ins/${replaced}`)).toBe(1);
     await expectConnectedOnce(link);
     expect(await service.database.query('SELECT FROM merchant_sign_out')).toEqual([]);
@@ -299,7 +294,7 @@ describe('A sign-in that the user replaces by entering credentials again', () =>
     await visitor.submit(link.path, { action: 'code', code: '123456' });
     expect(replacing.map(titleOf)).toEqual(['Enter the code from Netflix']);
     expect([await statusOf(link), await accountsOf(link), await eventsOf(link)]).toEqual(['pending', [], []]);
-    await endReplacedSignIns();
+    await sendSignOuts();
     await gateway.reset();
     expect(titleOf(await send(link.path, { action: 'code', code: '123456' }))).toBe('You are signed in');
     await expectConnectedOnce(link);
@@ -340,8 +335,7 @@ describe('POST /accounts/unlink', () => {
     // Only after a while.
     await tellGateway();
     expect(signInsOf(link)).toHaveLength(1);
-    await service.database.query(`UPDATE merchant_sign_out SET asked_at = now() - interval '1 minute'`);
-    await tellGateway();
+    await sendSignOuts();
     expect(signInsOf(link)).toEqual([]);
   });
 

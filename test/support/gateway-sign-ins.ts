@@ -77,22 +77,23 @@ export function gatewaySignIns(started: () => { readonly service: TestApp; reado
       ([, { target }]) => (target as { external_user_id: string }).external_user_id === agent.externalUserId,
     );
 
-  async function runGatewayJobs(): Promise<void> {
-    await started().service.app.get(EndedLinksJob).run();
-    await started().service.app.get(MerchantSignOutsJob).run();
+  /** Runs the job as if no process were waiting for the gateway anymore. */
+  async function sendSignOuts(): Promise<void> {
+    const { database, app } = started().service;
+    await database.query(`UPDATE merchant_sign_out SET asked_at = now() - interval '1 minute'`);
+    await app.get(MerchantSignOutsJob).run();
   }
 
   /** Runs the jobs as if the link had expired, and no process were waiting for the gateway anymore. */
   async function undoEndedSignIn(link: TestLink): Promise<void> {
-    await started().service.database.query(
+    const { database, app } = started().service;
+    await database.query(
       `UPDATE sign_in_link SET sign_in_asked_at = now() - interval '1 minute', expires_at = least(expires_at, now())
         WHERE id = $1`,
       [link.id],
     );
-    await started().service.database.query(
-      `UPDATE merchant_sign_out SET asked_at = now() - interval '1 minute'`,
-    );
-    await runGatewayJobs();
+    await app.get(EndedLinksJob).run();
+    await sendSignOuts();
   }
 
   /** Expects one account and one event of the only sign-in that the gateway knows. */
@@ -117,7 +118,7 @@ export function gatewaySignIns(started: () => { readonly service: TestApp; reado
     accountsOf,
     eventsOf,
     signInsOf,
-    runGatewayJobs,
+    sendSignOuts,
     undoEndedSignIn,
     expectConnectedOnce,
   };

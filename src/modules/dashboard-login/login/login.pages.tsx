@@ -32,17 +32,7 @@ import {
   safeRedirectPath,
   type LoginTarget,
 } from './login-form.js';
-import { LoginService, type OpenedLogin } from './login.service.js';
-
-/** Sets the cookie of the session. @returns a redirect to the page, or to the second factor if it is missing */
-export function openedLoginResponse(
-  response: Response,
-  { session, stage }: OpenedLogin,
-  next: string,
-): PageResponse {
-  setSessionCookie(response, session.token, session.expiresAt);
-  return { redirectTo: stage === 'complete' ? next : withNext('/login/second-factor', next) };
-}
+import { LoginService } from './login.service.js';
 
 @Controller()
 export class LoginController {
@@ -92,7 +82,9 @@ export class LoginController {
     const replacing = sessionTokenOf(request);
     const opened = await this.login.logIn({ email, password, ...loginBrowserOf(request), replacing });
     if (!opened) return loginPage({ ...page, refused: true, hasProvider: await this.providers.serve(email) });
-    return openedLoginResponse(response, opened, page.next);
+    setSessionCookie(response, opened.session.token, opened.session.expiresAt);
+    const isComplete = opened.stage === 'complete';
+    return { redirectTo: isComplete ? page.next : withNext('/login/second-factor', page.next) };
   }
 
   @Get('login/second-factor')

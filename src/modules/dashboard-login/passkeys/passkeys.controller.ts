@@ -7,6 +7,7 @@ import {
   RECENT_LOGIN_REQUIRED,
   SECOND_FACTOR_REQUIRED,
   sessionTokenOf,
+  setSessionCookie,
   type DashboardActor,
 } from '../../../infrastructure/auth/index.js';
 import { INVALID_ACCESS_TOKEN, NO_ACCESS, NOT_FOUND } from '../../../infrastructure/errors/index.js';
@@ -21,7 +22,7 @@ import {
 import { Clock } from '../../../infrastructure/time/index.js';
 import { TextField } from '../../../infrastructure/validation/index.js';
 import { loginBrowserOf, loginTargetOf } from '../login/login-form.js';
-import { loginPage, openedLoginResponse } from '../login/login.pages.js';
+import { loginPage } from '../login/login.pages.js';
 import { LoginService } from '../login/login.service.js';
 import { MAX_NAME_LENGTH, type Passkey } from './passkey.entity.js';
 import { PASSKEYS_PATH, passkeyPage, passkeysPage } from './passkeys.pages.js';
@@ -151,6 +152,7 @@ export class PasskeyLoginController {
     const replacing = sessionTokenOf(request);
     const opened = await this.login.logInWithPasskey({ credential, ...loginBrowserOf(request), replacing });
     if (!opened) return loginPage({ ...target, passkey: 'refused' });
-    return openedLoginResponse(response, opened, target.next);
+    setSessionCookie(response, opened.session.token, opened.session.expiresAt);
+    return { redirectTo: target.next };
   }
 }

@@ -13,10 +13,10 @@ import {
   type PageResponse,
 } from '../../../infrastructure/pages/index.js';
 import { MINUTE } from '../../../infrastructure/time/index.js';
+import { setSessionCookie } from '../../../infrastructure/auth/index.js';
 import { requestOrigin, type FormFields } from '../../../infrastructure/http/index.js';
 import { MIN_PASSWORD_LENGTH, PasswordRules } from '../../dashboard-users/index.js';
 import { emailFromForm, loginBrowserOf, HOME } from '../login/login-form.js';
-import { openedLoginResponse } from '../login/login.pages.js';
 import { LoginService } from '../login/login.service.js';
 import { RESET_LIFETIME } from './password-link.entity.js';
 import { PasswordLinksService, type Redemption } from './password-links.service.js';
@@ -87,7 +87,9 @@ export class PasswordResetController {
     if (redemption !== 'set' || user.passwordHash !== null) return RESPONSES[redemption]();
     // Accepting the invitation has just proved that the user owns the mailbox.
     const opened = await this.login.logIn({ email: user.email, password, ...browser });
-    return opened ? openedLoginResponse(response, opened, HOME) : RESPONSES.set();
+    if (!opened) return RESPONSES.set();
+    setSessionCookie(response, opened.session.token, opened.session.expiresAt);
+    return { redirectTo: HOME };
   }
 
   @Get('done')

@@ -1,7 +1,11 @@
 import { Controller, Get, Param, Post, Req, Res, StreamableFile } from '@nestjs/common';
 import { ApiExcludeController } from '@nestjs/swagger';
 import type { Request, Response } from 'express';
-import { sessionTokenOf, type DashboardIdentity } from '../../../infrastructure/auth/index.js';
+import {
+  sessionTokenOf,
+  setSessionCookie,
+  type DashboardIdentity,
+} from '../../../infrastructure/auth/index.js';
 import { NOT_FOUND } from '../../../infrastructure/errors/index.js';
 import {
   clearCookie,
@@ -12,7 +16,7 @@ import {
 } from '../../../infrastructure/http/index.js';
 import { FormBody, FormTokens, PageRoute, type PageResponse } from '../../../infrastructure/pages/index.js';
 import { Clock, MINUTE } from '../../../infrastructure/time/index.js';
-import { continuePage, loginBrowserOf, openedLoginResponse } from '../../dashboard-login/index.js';
+import { continuePage, loginBrowserOf, withNext } from '../../dashboard-login/index.js';
 import { configurationPath } from '../configurations/sso-configurations.pages.js';
 import { failedLoginPage, suggestedLoginPage, testedPage } from './sso-logins.pages.js';
 import { SsoLoginsService } from './sso-logins.service.js';
@@ -137,7 +141,9 @@ export class SsoLoginsController {
     });
     if ('test' in finished) return testedPage(finished.configuration, finished.test);
     if ('problem' in finished) return failedLoginPage(finished.problem);
-    return openedLoginResponse(response, finished.opened, finished.next);
+    const { opened, next } = finished;
+    setSessionCookie(response, opened.session.token, opened.session.expiresAt);
+    return { redirectTo: opened.stage === 'complete' ? next : withNext('/login/second-factor', next) };
   }
 }
 
