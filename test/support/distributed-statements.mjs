@@ -4,10 +4,6 @@ import { join } from 'node:path';
 /** Parts of statements that run on all shards of a distributed table, and why they may. */
 const ALLOWED = [
   {
-    part: 'FROM request_log WHERE id = $1 OFFSET 0',
-    reason: 'Without DATABASE_DISTRIBUTION=citus, an entry is looked up by its ID alone.',
-  },
-  {
     part: 'FROM request_log WHERE id > $1 AND id <= $2',
     reason: 'The rollups look for late entries of all clients once a minute.',
     // `npm test` does not run the tests of the rollups.
