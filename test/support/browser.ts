@@ -179,6 +179,8 @@ export async function inspect(
   { foreign, isLayout = false }: { readonly foreign?: string; readonly isLayout?: boolean } = {},
 ): Promise<string[]> {
   const findings: string[] = [];
+  // Before that, the page can lack its style sheet.
+  await page.waitForLoadState();
   for (const size of [NARROW, PHONE, DESK]) {
     await page.setViewportSize(size);
     const overflow = Number(
