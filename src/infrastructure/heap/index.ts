@@ -1,31 +1,18 @@
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 
-type Collect = (options: Readonly<Record<string, string>>) => void;
-
-let collect: Collect | undefined;
-
-/** V8 has no documented function for this: the flag provides `gc` in a new context. See docs/decisions/0022-heap-growth.md. */
-function collectWith(options: Readonly<Record<string, string>>): void {
-  if (!collect) {
-    setFlagsFromString('--expose-gc');
-    collect = runInNewContext('gc') as Collect;
-  }
-  collect(options);
-}
-
 /**
  * Collects the garbage of the start, which would stay in a process with few requests, and returns the memory. Takes 0.3 s, so call it
- * before the first request.
+ * before the first request. V8 has no documented function for this: docs/decisions/0022-heap-growth.md.
  */
 export function collectGarbage(): void {
+  setFlagsFromString('--expose-gc');
   // Node.js 20 knows no flavors, and ignores them.
-  collectWith({ type: 'major', execution: 'sync', flavor: 'last-resort' });
-}
-
-/** Collects what was created recently. Takes about 1 ms. */
-export function collectYoungGarbage(): void {
-  collectWith({ type: 'minor', execution: 'sync' });
+  (runInNewContext('gc') as (options: object) => void)({
+    type: 'major',
+    execution: 'sync',
+    flavor: 'last-resort',
+  });
 }
 
 /**

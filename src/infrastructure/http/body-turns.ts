@@ -1,7 +1,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Request } from 'express';
 import { KeyedQueue } from '../database/index.js';
-import { collectYoungGarbage, freeBuffer } from '../heap/index.js';
+import { freeBuffer } from '../heap/index.js';
 import { clientAddress, rateLimitKeyOfAddress } from './request-origin.js';
 
 /**
@@ -26,9 +26,6 @@ export class BodyTurns {
 /** Bytes. Reading takes several milliseconds per MiB. Of larger bodies, one is read in each turn of the event loop. */
 const LARGE_BODY = 16_384;
 const largeBodies = new BodyTurns(1);
-/** Bytes of large bodies that are read before the garbage of reading them is collected: docs/decisions/0041-hostile-input.md. */
-const COLLECTED_SIZE = 2_097_152;
-let readSinceCollection = 0;
 
 /** Reads the content of a body, after those of other large bodies, and frees it. @throws ApiError SERVICE_UNAVAILABLE */
 export async function inTurn<Result>(
@@ -36,15 +33,9 @@ export async function inTurn<Result>(
   bytes: Buffer,
   read: () => Result | Promise<Result>,
 ): Promise<Result> {
-  const { length } = bytes;
-  if (length <= LARGE_BODY) return read();
+  if (bytes.length <= LARGE_BODY) return read();
   return largeBodies.run(request, async () => {
     await nextTurn();
-    if (readSinceCollection > COLLECTED_SIZE) {
-      collectYoungGarbage();
-      readSinceCollection = 0;
-    }
-    readSinceCollection += length;
     try {
       return await read();
     } finally {
