@@ -57,6 +57,8 @@ interface OneTimeForm {
   readonly button: string;
   /** Where the form leads. */
   readonly leadsTo: RegExp;
+  /** A button that only the next page has, if it is at the same address. */
+  readonly nextButton?: string;
   /** Where the browser is after "back", if not there again. */
   readonly backTo?: RegExp;
 }
@@ -151,6 +153,7 @@ describeInBrowser('Forms that a browser sends again', (windows) => {
       },
       button: 'Continue',
       leadsTo: /\/authorizations\/[\w-]+$/,
+      nextButton: 'Approve',
     },
     'The password of an invitation': {
       open: async (page) => {
@@ -273,40 +276,44 @@ describeInBrowser('Forms that a browser sends again', (windows) => {
     await page.mouse.click(x + width / 2, y + height / 2);
   }
 
-  describe.each(Object.entries(FORMS))('%s', (_name, { open, button, leadsTo, backTo = leadsTo }) => {
-    it('has one effect and leads on after two clicks, after a lost response, and after going back', async () => {
-      const clicked = await windows.open(service.baseUrl);
-      const effects = await open(clicked);
-      const start = await effects();
-      let sent = 0;
-      await withholdFirst(clicked, async (route) => {
-        await route.fetch({ maxRedirects: 0 });
-        sent += 1;
-      });
-      await press(clicked, button, () => sent > 0);
-      await arrival(clicked, leadsTo);
-      expect([sent, (await effects()) - start]).toEqual([1, 1]);
+  describe.each(Object.entries(FORMS))(
+    '%s',
+    (_name, { open, button, leadsTo, nextButton, backTo = leadsTo }) => {
+      it('has one effect and leads on after two clicks, after a lost response, and after going back', async () => {
+        const clicked = await windows.open(service.baseUrl);
+        const effects = await open(clicked);
+        const start = await effects();
+        let sent = 0;
+        await withholdFirst(clicked, async (route) => {
+          await route.fetch({ maxRedirects: 0 });
+          sent += 1;
+        });
+        await press(clicked, button, () => sent > 0);
+        await arrival(clicked, leadsTo);
+        if (nextButton) await clicked.getByRole('button', { name: nextButton }).waitFor();
+        expect([sent, (await effects()) - start]).toEqual([1, 1]);
 
-      await clicked.goBack({ waitUntil: 'commit' }).catch(() => undefined);
-      await arrival(clicked, backTo);
-      expect((await effects()) - start).toBe(1);
+        await clicked.goBack({ waitUntil: 'commit' }).catch(() => undefined);
+        await arrival(clicked, backTo);
+        expect((await effects()) - start).toBe(1);
 
-      const lost = await windows.open(service.baseUrl);
-      const lostEffects = await open(lost);
-      const lostStart = await lostEffects();
-      await withholdFirst(lost, async (route) => {
-        await route.fetch({ maxRedirects: 0 });
-        await route.abort('connectionreset');
+        const lost = await windows.open(service.baseUrl);
+        const lostEffects = await open(lost);
+        const lostStart = await lostEffects();
+        await withholdFirst(lost, async (route) => {
+          await route.fetch({ maxRedirects: 0 });
+          await route.abort('connectionreset');
+        });
+        await press(lost, button);
+        await arrival(lost, /^chrome-error:/);
+        // A reload gets lost if the browser has not shown the error page yet.
+        await eventually(`a page at ${leadsTo.source}`, async () => {
+          if (lost.url().startsWith('chrome-error:'))
+            await lost.reload({ waitUntil: 'commit' }).catch(() => undefined);
+          return leadsTo.test(lost.url());
+        });
+        expect((await lostEffects()) - lostStart).toBe(1);
       });
-      await press(lost, button);
-      await arrival(lost, /^chrome-error:/);
-      // A reload gets lost if the browser has not shown the error page yet.
-      await eventually(`a page at ${leadsTo.source}`, async () => {
-        if (lost.url().startsWith('chrome-error:'))
-          await lost.reload({ waitUntil: 'commit' }).catch(() => undefined);
-        return leadsTo.test(lost.url());
-      });
-      expect((await lostEffects()) - lostStart).toBe(1);
-    });
-  });
+    },
+  );
 });
