@@ -26,7 +26,7 @@ const RESPONSE_FORM_LIMIT = 524_288;
 
 /** Carries the response to a test login from the address that it arrived at to the page that shows it. */
 const TEST_COOKIE = 'sso_test';
-/** Bytes. Browsers ignore a cookie of more than 4,096, with its name. */
+/** Bytes of its value as it is sent. Browsers ignore a cookie of more than 4,096, with its name. */
 const MAX_TEST_COOKIE = 3_800;
 
 /** Where identity providers send browsers after a login. */
@@ -104,22 +104,25 @@ export class SsoLoginsController {
     const { pathname, search } = new URL(request.originalUrl, 'http://own.invalid');
     // Only a browser has an address bar, where the code would stay with the page that shows a test.
     const isShown = request.user && request.headers['sec-fetch-dest'] === 'document';
-    if (isShown && search.length <= MAX_TEST_COOKIE && (await this.logins.isTest(stateIn(search)))) {
+    const fits = encodeURIComponent(search).length <= MAX_TEST_COOKIE;
+    const state = stateIn(search);
+    if (isShown && fits && (await this.logins.isTest(state))) {
       setCookie(response, TEST_COOKIE, search, new Date(this.clock.milliseconds() + MINUTE));
-      return { redirectTo: `${pathname}/test` };
+      // The state tells the tests of a browser apart, and works once.
+      return { redirectTo: `${pathname}/test?${new URLSearchParams({ state })}` };
     }
     return this.finished(configurationId, search, request, response);
   }
 
   @Get(['oidc/:id/test', 'saml/:id/test'])
-  @PageRoute({ login: false })
+  @PageRoute({ login: false, isOneTime: true })
   async finishTest(
     @Param('id') configurationId: string,
     @Req() request: Request,
     @Res({ passthrough: true }) response: Response,
   ): Promise<PageResponse> {
     const search = cookieOf(request, TEST_COOKIE);
-    // The page was opened again.
+    // The page was opened again later.
     if (search === undefined) return { redirectTo: configurationPath(configurationId) };
     clearCookie(response, TEST_COOKIE);
     return this.finished(configurationId, search, request, response);
