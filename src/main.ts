@@ -1,8 +1,7 @@
 import { createApplication } from './application.js';
-import { announce, prepareSchema, runProgram } from './infrastructure/bootstrap/index.js';
+import { announce, collectGarbage, prepareSchema, runProgram } from './infrastructure/bootstrap/index.js';
 import { ServiceConfiguration, type LoadedConfiguration } from './infrastructure/config/index.js';
 import { listenProblem } from './infrastructure/errors/index.js';
-import { collectGarbage } from './infrastructure/heap/index.js';
 import { HttpConfiguration, Startup } from './infrastructure/http/index.js';
 import { MetricsServer } from './infrastructure/metrics/index.js';
 import { FirstOrganization } from './modules/organizations/index.js';

@@ -1,7 +1,6 @@
 import { NestFactory } from '@nestjs/core';
 import { AppModule } from './app.module.js';
-import { announce, prepareSchema, runProgram } from './infrastructure/bootstrap/index.js';
-import { collectGarbage } from './infrastructure/heap/index.js';
+import { announce, collectGarbage, prepareSchema, runProgram } from './infrastructure/bootstrap/index.js';
 import { MetricsServer } from './infrastructure/metrics/index.js';
 import { LoggingConfiguration, ServiceLogger } from './infrastructure/logging/index.js';
 
