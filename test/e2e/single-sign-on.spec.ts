@@ -645,6 +645,24 @@ describe('The response of an identity provider', () => {
       expect(status).toBe(403);
     },
   );
+
+  it('to a test is shown at once if it does not fit into a cookie', async () => {
+    const owner = await setUp();
+    const { id, domain } = owner;
+    const user = await addUserAt(owner, domain);
+    for (const [symbol, status] of [
+      ['a', 303],
+      ['/', 200],
+    ] as const) {
+      await owner.visitor.get(`${SSO_PATH}/${id}`);
+      const url = providerUrl(await owner.visitor.submit(`${SSO_PATH}/${id}/test`));
+      const query = provider.respondTo(url, claimsOf(user));
+      query.set('more', symbol.repeat(1_000));
+      const headers = { 'sec-fetch-dest': 'document' };
+      const response = await owner.visitor.get(`/sso/oidc/${id}?${query.toString()}`, headers);
+      expect([symbol, response.status]).toEqual([symbol, status]);
+    }
+  });
 });
 
 describe('An address at the identity provider', () => {
