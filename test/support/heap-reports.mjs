@@ -2,7 +2,7 @@ import { writeSync } from 'node:fs';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 
-/** Loaded before a program. Each signal collects garbage, and writes the bytes of the buffers that are left to standard error. */
+/** Loaded before a program. Each signal collects garbage, and writes the bytes that are left to standard error. */
 setFlagsFromString('--expose-gc');
 const collect = runInNewContext('gc');
 const SIGNALS = { SIGUSR2: 'minor', SIGWINCH: 'major' };
@@ -14,5 +14,6 @@ for (const [signal, type] of Object.entries(SIGNALS))
     collect({ type });
     collect({ type });
     reports += 1;
-    writeSync(2, `report ${reports}: ${process.memoryUsage().arrayBuffers}\n`);
+    const { arrayBuffers, heapUsed } = process.memoryUsage();
+    writeSync(2, `report ${reports}: ${arrayBuffers + heapUsed}\n`);
   });

@@ -44,9 +44,9 @@ export async function inTurn<Result>(
 }
 
 /**
- * Frees the memory of a body that nobody uses any more. If it waited for its turn, it has reached the old generation, where V8 keeps
- * 64 MB of such memory (docs/decisions/0041-hostile-input.md). Does nothing if the buffer shares its memory with others.
+ * Frees the memory of a large buffer that nobody uses any more: V8 keeps 64 MB of such memory before it looks for garbage
+ * (docs/decisions/0041-hostile-input.md). Does nothing if the buffer shares its memory with others.
  */
-function freeBuffer({ buffer, byteLength }: Buffer): void {
-  if (buffer.byteLength === byteLength) structuredClone(undefined, { transfer: [buffer] });
+export function freeBuffer({ buffer, byteLength }: Buffer): void {
+  if (byteLength >= LARGE_BODY && buffer.byteLength === byteLength) structuredClone(undefined, { transfer: [buffer] });
 }

@@ -2,7 +2,7 @@ import { Injectable, mixin, type CanActivate, type ExecutionContext, type Type }
 import type { Request, Response } from 'express';
 import { INVALID_FIELD, UNSUPPORTED_MEDIA_TYPE } from '../errors/index.js';
 import { inTurn } from './body-turns.js';
-import { jsonSize, type JsonSize } from './json-size.js';
+import { isJson, jsonSize, type JsonSize } from './json-size.js';
 import { BodyReader } from './request-body.js';
 
 /** Bytes after decompression. The longest valid body, with 100 names in JSON escapes, is shorter. */
@@ -16,6 +16,8 @@ const STRANGERS_LIMIT = 262_144;
 const LIMITS: JsonSize = { values: 2_000, depth: 32 };
 /** Fields and items of one item of a batch, on average. */
 const VALUES_PER_ITEM = 64;
+/** Characters. The memory that shorter texts keep when they are not JSON does not matter. */
+const SHORT = 1_024;
 /** Characters. Nobody writes a larger body by hand. */
 const WRITTEN_BY_HAND = 4_096;
 const LINE_FEED = 0x0a;
@@ -135,6 +137,7 @@ function parseObject(bytes: Buffer, limits: JsonSize, what = 'request body'): ob
     if (size[limit] > limits[limit]) throw tooMany(limit, what, limits[limit]);
   }
   const text = decode(bytes);
+  if (text.length > SHORT && !isJson(text)) throw notJson(what, trailingComma(text));
   let value: unknown;
   try {
     value = JSON.parse(text);

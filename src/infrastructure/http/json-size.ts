@@ -5,6 +5,10 @@ const BACKSLASH = 0x5c;
 const BRACE = 0x20;
 const OPENING = 0x7b;
 const CLOSING = 0x7d;
+const FIRST_PRINTABLE = 0x20;
+const SPACES = /[\t\n\r ]*/y;
+const SCALAR = /true|false|null|-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?/y;
+const ESCAPE = /\\(?:["\\/bfnrt]|u[\da-fA-F]{4})/y;
 
 /** What makes a JSON text expensive, besides its length. */
 export interface JsonSize {
@@ -41,4 +45,50 @@ export function jsonSize(text: Uint8Array, limits: JsonSize): JsonSize {
     }
   }
   return { values, depth: deepest };
+}
+
+/**
+ * Returns whether a text is JSON (RFC 8259), without an error of V8: a text that `JSON.parse` refuses stays in memory until all
+ * garbage is collected, as the source of the error (docs/decisions/0041-hostile-input.md). Recursive: limit the depth before.
+ */
+export function isJson(text: string): boolean {
+  let at = 0;
+  const take = (token: RegExp): boolean => {
+    token.lastIndex = at;
+    const isFound = token.test(text);
+    if (isFound) at = token.lastIndex;
+    return isFound;
+  };
+  const takeSymbol = (symbol: string): boolean => {
+    take(SPACES);
+    const isFound = text[at] === symbol;
+    if (isFound) at += 1;
+    return isFound;
+  };
+  const takeString = (): boolean => {
+    if (!takeSymbol('"')) return false;
+    for (let code = text.charCodeAt(at); code >= FIRST_PRINTABLE; code = text.charCodeAt(at)) {
+      if (code === BACKSLASH) {
+        if (!take(ESCAPE)) return false;
+        continue;
+      }
+      at += 1;
+      if (code === QUOTE) return true;
+    }
+    return false;
+  };
+  const takeMember = (): boolean => takeString() && takeSymbol(':') && takeValue();
+  const takeRest = (end: string, takeItem: () => boolean): boolean => {
+    if (takeSymbol(end)) return true;
+    while (takeItem()) if (!takeSymbol(',')) return takeSymbol(end);
+    return false;
+  };
+  const takeValue = (): boolean => {
+    if (takeSymbol('{')) return takeRest('}', takeMember);
+    if (takeSymbol('[')) return takeRest(']', takeValue);
+    return takeString() || take(SCALAR);
+  };
+  const isValue = takeValue();
+  take(SPACES);
+  return isValue && at === text.length;
 }

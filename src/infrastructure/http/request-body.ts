@@ -3,7 +3,7 @@ import { brotliDecompress, gunzip, inflate, type ZlibOptions } from 'node:zlib';
 import type { Request, Response } from 'express';
 import { bodyTooLarge, INVALID_FIELD, PAYLOAD_TOO_LARGE, UNSUPPORTED_MEDIA_TYPE } from '../errors/index.js';
 import { hasBody, isScattered, isTooLongToDiscard } from '../http-bodies/index.js';
-import { BodyTurns } from './body-turns.js';
+import { BodyTurns, freeBuffer } from './body-turns.js';
 
 type Decompress = (bytes: Buffer, options: ZlibOptions) => Promise<Buffer>;
 
@@ -77,8 +77,13 @@ export class BodyReader {
           bytes = piece;
           return undefined;
         }
-        if (length > bytes.length) bytes = Buffer.concat([bytes], this.capacity(request, length));
+        if (length > bytes.length) {
+          const smaller = bytes;
+          bytes = Buffer.concat([smaller], this.capacity(request, length));
+          freeBuffer(smaller);
+        }
         piece.copy(bytes, start);
+        freeBuffer(piece);
         return isScattered(request) ? stop(INVALID_FIELD.error(SCATTERED)) : undefined;
       });
       request.on('end', () => {

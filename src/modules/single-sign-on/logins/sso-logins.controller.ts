@@ -22,7 +22,7 @@ import { failedLoginPage, suggestedLoginPage, testedPage } from './sso-logins.pa
 import { SsoLoginsService } from './sso-logins.service.js';
 
 /** Bytes of a form whose response has 256 KiB, in base64 and with escaped characters. */
-const RESPONSE_FORM_LIMIT = 524_288;
+const RESPONSE_FORM_LIMIT = 393_216;
 
 /** Carries the response to a test login from the address that it arrived at to the page that shows it. */
 const TEST_COOKIE = 'sso_test';
