@@ -113,7 +113,7 @@ export async function eventually(what, isSo, timeout = 20_000) {
 
 async function areLanesEmpty(webhooks) {
   const { rows } = await webhooks.query(
-    `SELECT (SELECT sum(in_flight) FROM webhook_lane)::integer AS flying,
+    `SELECT (SELECT coalesce(sum(in_flight), 0) FROM webhook_lane)::integer AS flying,
             (SELECT count(*) FROM webhook_delivery)::integer AS waiting`,
   );
   return rows[0].flying === 0 && rows[0].waiting === 0;

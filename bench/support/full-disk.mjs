@@ -13,7 +13,8 @@ import {
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
-const MEGABYTES = 16;
+/** Room for the entries of a whole drill, which are moved there. */
+const MEGABYTES = 64;
 
 /**
  * Prepares a database disk that can be filled up: a tablespace on a small tmpfs if this user may mount one. Otherwise,
