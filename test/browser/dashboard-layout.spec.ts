@@ -346,6 +346,10 @@ describeInBrowser('The layout of the dashboard, with a week of data', (windows) 
     const user = desk.getByRole('textbox', { name: 'User' });
     await user.fill('7d1a183e-cfa8-4e00-adb9-7613f4d1d552');
     expect(await user.evaluate(({ scrollWidth, clientWidth }) => scrollWidth <= clientWidth)).toBe(true);
+    await user.press('Enter');
+    const clear = desk.getByRole('link', { name: 'Clear filters' });
+    await clear.waitFor();
+    expect((await clear.boundingBox())!.y).toBeLessThan((await user.boundingBox())!.y + 20);
   });
 
   it('leads from every form back to where the user came from', async () => {
@@ -458,7 +462,7 @@ describeInBrowser('The layout of the dashboard, with a week of data', (windows) 
     expect(beginning).toBeGreaterThanOrEqual(0);
   });
 
-  it.each(['i', 'ن'])(
+  it.each(['i', '漢'])(
     'keeps lists below 60 KB with identifiers of 250 and names of 200 × %s',
     async (letter) => {
       const tables = {

@@ -435,7 +435,7 @@ describe('The search', () => {
       const other = await visitor.get(`/dashboard/${environment}/external-users?${parameter}`);
       expect(other.status).toBe(200);
       expect(other.text).not.toContain(String(session['session']));
-      expect(other.text).toContain('The user has no MCP tokens');
+      expect(other.text).toContain('<dt>MCP tokens</dt><dd>0</dd>');
     }
     const tooLong = await viewer.get(
       `/dashboard/development/external-users?external_user_id=${'x'.repeat(257)}`,

@@ -63,6 +63,25 @@ describe('The documentation site', () => {
     expect(missing).toEqual([]);
   });
 
+  it('lists operations 1 to 8 of the specification before all others', async () => {
+    const { text } = await get('/docs/api');
+    const listed = [...text.matchAll(/href="\/docs\/api#\/[^/]+\/(\w+)"/g)].map(([, id]) => id);
+    const wanted = [
+      'createMcpToken',
+      'exchangeDeviceCode',
+      'listRequestLogs',
+      'listAuditLogs',
+      'searchDetectedAccounts',
+      'identifyDetectedAccounts',
+      'createWebhookEndpoint',
+      'submitJobApplication',
+    ];
+    expect(listed.filter((id) => wanted.includes(id ?? '') || id === 'revokeToken')).toEqual([
+      ...wanted,
+      'revokeToken',
+    ]);
+  });
+
   it('has an anchor for each error code, in lower case', async () => {
     const { text } = await get('/docs/errors');
     const codes = [...new Set(errorCatalog().map(({ code }) => code.toLowerCase()))];

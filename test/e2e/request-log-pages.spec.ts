@@ -83,6 +83,7 @@ describe('The list of request logs', () => {
     expect(text).toContain('No entries match these filters');
     expect(linkTo('Clear filters', text)).toBe(`${PATH}?period=1h`);
     expect(linkTo('Show the last 7 days', text)).toBe(`${PATH}?external_user_id=nobody&period=7d`);
+    expect((await visitor.get(`${PATH}?period=unknown`)).text).toContain('value="24h" selected');
   });
 
   it('applies every filter of the operation', async () => {

@@ -80,6 +80,150 @@ import { Transport, type RequestOptions } from './transport.js';
  */
 export class MerchantConnectivity extends Transport {
   /**
+   * Create MCP token.
+   *
+   * Creates a short-lived token that connects an agent to the agent connector, an MCP server at `/mcp`, on behalf of one of your users: see `/docs/agent-connector`. Call this operation from your backend at the start of each agent session and pass the token to the agent. The token is returned only once. Limit: 600 requests per minute per client, including authenticated requests that fail.
+   */
+  createMcpToken(body: CreateMcpTokenRequest, options?: RequestOptions): Promise<McpTokenResponse> {
+    return this.send(
+      'createMcpToken',
+      { method: 'POST', path: '/mcp/tokens/create', surface: 'platform', credentials: 'basic', body },
+      options,
+    );
+  }
+
+  /**
+   * Request device code.
+   *
+   * Starts the device authorization flow (RFC 8628). Show the user `user_code` and `verification_uri`, then poll `POST /oauth/token` with `device_code`. The user logs in to the dashboard, enters the code, sees what requests access and approves or declines it. Only users of the organization that owns the client can find the code. Limit: 60 requests per minute per IP address.
+   */
+  requestDeviceCode(body: DeviceCodeRequest, options?: RequestOptions): Promise<DeviceCodeResponse> {
+    return this.send(
+      'requestDeviceCode',
+      { method: 'POST', path: '/oauth/device/code', surface: 'dashboard', credentials: 'none', form: body },
+      options,
+    );
+  }
+
+  /**
+   * Exchange device code for access token.
+   *
+   * Exchanges a device code for an access token (RFC 8628). Poll this operation with the `device_code` until the user has decided. On `authorization_pending`, continue. On `slow_down`, continue with the `interval` of the response. On 429 or 503, retry after `Retry-After`; on 500, after the interval. Every other error ends the flow. The token is valid for 15 minutes in the environment of the client that it was issued for. It becomes invalid immediately when it is revoked or its user is removed. Each code can be exchanged once. Limit: 1200 requests per minute per IP address, and one request per `interval` per code.
+   */
+  exchangeDeviceCode(
+    body: ExchangeDeviceCodeRequest,
+    options?: RequestOptions,
+  ): Promise<AccessTokenResponse> {
+    return this.send(
+      'exchangeDeviceCode',
+      { method: 'POST', path: '/oauth/token', surface: 'dashboard', credentials: 'none', form: body },
+      options,
+    );
+  }
+
+  /**
+   * List request logs.
+   *
+   * Returns the API requests and the webhook delivery attempts of an environment as one list, newest first. Use it to see what your program sent and how your endpoints responded. Entries must match all given filters; `event` with `type=request` matches nothing. Credentials, headers and the bodies of requests are not stored.
+   */
+  listRequestLogs(query: ListRequestLogsQuery, options?: RequestOptions): Pages<RequestLogEntryResponse> {
+    return this.pages(
+      'listRequestLogs',
+      { method: 'GET', path: '/request-logs', surface: 'dashboard', credentials: 'bearer', query },
+      options,
+    );
+  }
+
+  /**
+   * Get audit logs.
+   *
+   * Returns what the users of your organization did, and tried to do, in the dashboard. The log covers both environments, newest entries first, 100 per page. Entries are never changed or deleted. Requires production credentials.
+   */
+  listAuditLogs(query: ListAuditLogsQuery = {}, options?: RequestOptions): Pages<AuditLogEntryResponse> {
+    return this.pages(
+      'listAuditLogs',
+      { method: 'GET', path: '/audit_logs', surface: 'platform', credentials: 'basic', query },
+      options,
+    );
+  }
+
+  /**
+   * Search detected accounts.
+   *
+   * Returns for each name whether an account of the user was detected at that merchant. Call this operation when you receive the `NEW_DETECTED_ACCOUNTS_AVAILABLE` webhook. Matching ignores case, accents, punctuation and spacing, knows common aliases of merchants, and finds Netflix under "Netflix account", "Netflix, Inc." and "www.netflix.com" too. Results are in the order of `names`, including duplicates. For an unknown user, nothing is detected.
+   */
+  searchDetectedAccounts(
+    body: SearchDetectedAccountsRequest,
+    options?: RequestOptions,
+  ): Promise<SearchDetectedAccountsResponse> {
+    return this.send(
+      'searchDetectedAccounts',
+      { method: 'POST', path: '/detected-accounts/search', surface: 'platform', credentials: 'basic', body },
+      options,
+    );
+  }
+
+  /**
+   * Identify detected accounts (by arrangement).
+   *
+   * Works like "Search detected accounts", with the names in the `name` field. The operation responds with 403 `NO_ACCESS` until access is arranged for your client.
+   */
+  identifyDetectedAccounts(
+    body: IdentifyDetectedAccountsRequest,
+    options?: RequestOptions,
+  ): Promise<IdentifyDetectedAccountsResponse> {
+    return this.send(
+      'identifyDetectedAccounts',
+      {
+        method: 'POST',
+        path: '/detected_accounts/identify',
+        surface: 'platform',
+        credentials: 'basic',
+        body,
+      },
+      options,
+    );
+  }
+
+  /**
+   * Create webhook endpoint.
+   *
+   * Starts to send the events of the environment to this URL. Use it when a receiver is ready to respond. An environment can have at most 10 endpoints with different URLs.
+   */
+  createWebhookEndpoint(
+    body: CreateWebhookEndpointRequest,
+    options?: RequestOptions,
+  ): Promise<WebhookEndpointResponse> {
+    return this.send(
+      'createWebhookEndpoint',
+      {
+        method: 'POST',
+        path: '/webhook-endpoints/create',
+        surface: 'dashboard',
+        credentials: 'bearer',
+        body,
+      },
+      options,
+    );
+  }
+
+  /**
+   * Submit job application.
+   *
+   * Submits a job application. Use it for the form on a careers page. At least one of `github_url` and `linkedin_url` is required. If required fields are missing, the error message lists all of them. Only recruiters can read applications. An application is deleted after 365 days. Limit: 30 requests per hour per IP address.
+   */
+  submitJobApplication(
+    body: SubmitApplicationRequest,
+    options?: RequestOptions,
+  ): Promise<ApplicationReceipt> {
+    return this.send(
+      'submitJobApplication',
+      { method: 'POST', path: '/apply', surface: 'careers', credentials: 'none', body },
+      options,
+    );
+  }
+
+  /**
    * Complete agent authorization.
    *
    * Says which of your users has logged in to connect an agent. Users come to your login address with an `authorization_id`. Log the user in as always, call this operation from your backend, and redirect the browser to the `redirect_url`, where the user approves the agent. Works once, within 10 minutes. Until the browser has returned, a repeated request gets the same response.
@@ -146,73 +290,6 @@ export class MerchantConnectivity extends Transport {
         inPath: { id },
         surface: 'platform',
         credentials: 'basic',
-      },
-      options,
-    );
-  }
-
-  /**
-   * Get audit logs.
-   *
-   * Returns what the users of your organization did, and tried to do, in the dashboard. The log covers both environments, newest entries first, 100 per page. Entries are never changed or deleted. Requires production credentials.
-   */
-  listAuditLogs(query: ListAuditLogsQuery = {}, options?: RequestOptions): Pages<AuditLogEntryResponse> {
-    return this.pages(
-      'listAuditLogs',
-      { method: 'GET', path: '/audit_logs', surface: 'platform', credentials: 'basic', query },
-      options,
-    );
-  }
-
-  /**
-   * Submit job application.
-   *
-   * Submits a job application. Use it for the form on a careers page. At least one of `github_url` and `linkedin_url` is required. If required fields are missing, the error message lists all of them. Only recruiters can read applications. An application is deleted after 365 days. Limit: 30 requests per hour per IP address.
-   */
-  submitJobApplication(
-    body: SubmitApplicationRequest,
-    options?: RequestOptions,
-  ): Promise<ApplicationReceipt> {
-    return this.send(
-      'submitJobApplication',
-      { method: 'POST', path: '/apply', surface: 'careers', credentials: 'none', body },
-      options,
-    );
-  }
-
-  /**
-   * Search detected accounts.
-   *
-   * Returns for each name whether an account of the user was detected at that merchant. Call this operation when you receive the `NEW_DETECTED_ACCOUNTS_AVAILABLE` webhook. Matching ignores case, accents, punctuation and spacing, knows common aliases of merchants, and finds Netflix under "Netflix account", "Netflix, Inc." and "www.netflix.com" too. Results are in the order of `names`, including duplicates. For an unknown user, nothing is detected.
-   */
-  searchDetectedAccounts(
-    body: SearchDetectedAccountsRequest,
-    options?: RequestOptions,
-  ): Promise<SearchDetectedAccountsResponse> {
-    return this.send(
-      'searchDetectedAccounts',
-      { method: 'POST', path: '/detected-accounts/search', surface: 'platform', credentials: 'basic', body },
-      options,
-    );
-  }
-
-  /**
-   * Identify detected accounts (by arrangement).
-   *
-   * Works like "Search detected accounts", with the names in the `name` field. The operation responds with 403 `NO_ACCESS` until access is arranged for your client.
-   */
-  identifyDetectedAccounts(
-    body: IdentifyDetectedAccountsRequest,
-    options?: RequestOptions,
-  ): Promise<IdentifyDetectedAccountsResponse> {
-    return this.send(
-      'identifyDetectedAccounts',
-      {
-        method: 'POST',
-        path: '/detected_accounts/identify',
-        surface: 'platform',
-        credentials: 'basic',
-        body,
       },
       options,
     );
@@ -325,19 +402,6 @@ export class MerchantConnectivity extends Transport {
   }
 
   /**
-   * Create MCP token.
-   *
-   * Creates a short-lived token that connects an agent to the agent connector, an MCP server at `/mcp`, on behalf of one of your users: see `/docs/agent-connector`. Call this operation from your backend at the start of each agent session and pass the token to the agent. The token is returned only once. Limit: 600 requests per minute per client, including authenticated requests that fail.
-   */
-  createMcpToken(body: CreateMcpTokenRequest, options?: RequestOptions): Promise<McpTokenResponse> {
-    return this.send(
-      'createMcpToken',
-      { method: 'POST', path: '/mcp/tokens/create', surface: 'platform', credentials: 'basic', body },
-      options,
-    );
-  }
-
-  /**
    * List merchant accounts.
    *
    * Returns the accounts at merchants that one of your users has signed in to. Use it to find out where the user must sign in again.
@@ -423,35 +487,6 @@ export class MerchantConnectivity extends Transport {
   }
 
   /**
-   * Request device code.
-   *
-   * Starts the device authorization flow (RFC 8628). Show the user `user_code` and `verification_uri`, then poll `POST /oauth/token` with `device_code`. The user logs in to the dashboard, enters the code, sees what requests access and approves or declines it. Only users of the organization that owns the client can find the code. Limit: 60 requests per minute per IP address.
-   */
-  requestDeviceCode(body: DeviceCodeRequest, options?: RequestOptions): Promise<DeviceCodeResponse> {
-    return this.send(
-      'requestDeviceCode',
-      { method: 'POST', path: '/oauth/device/code', surface: 'dashboard', credentials: 'none', form: body },
-      options,
-    );
-  }
-
-  /**
-   * Exchange device code for access token.
-   *
-   * Exchanges a device code for an access token (RFC 8628). Poll this operation with the `device_code` until the user has decided. On `authorization_pending`, continue. On `slow_down`, continue with the `interval` of the response. On 429 or 503, retry after `Retry-After`; on 500, after the interval. Every other error ends the flow. The token is valid for 15 minutes in the environment of the client that it was issued for. It becomes invalid immediately when it is revoked or its user is removed. Each code can be exchanged once. Limit: 1200 requests per minute per IP address, and one request per `interval` per code.
-   */
-  exchangeDeviceCode(
-    body: ExchangeDeviceCodeRequest,
-    options?: RequestOptions,
-  ): Promise<AccessTokenResponse> {
-    return this.send(
-      'exchangeDeviceCode',
-      { method: 'POST', path: '/oauth/token', surface: 'dashboard', credentials: 'none', form: body },
-      options,
-    );
-  }
-
-  /**
    * Revoke token.
    *
    * Revokes an access token or an MCP token of the client immediately (RFC 7009). Use it when an agent or a program is done, or when a token is leaked. The response is the same for a token that does not exist or no longer exists. Limit: 1200 requests per minute per IP address.
@@ -517,19 +552,6 @@ export class MerchantConnectivity extends Transport {
     return this.send(
       'getCurrentUser',
       { method: 'GET', path: '/me', surface: 'dashboard', credentials: 'bearer' },
-      options,
-    );
-  }
-
-  /**
-   * List request logs.
-   *
-   * Returns the API requests and the webhook delivery attempts of an environment as one list, newest first. Use it to see what your program sent and how your endpoints responded. Entries must match all given filters; `event` with `type=request` matches nothing. Credentials, headers and the bodies of requests are not stored.
-   */
-  listRequestLogs(query: ListRequestLogsQuery, options?: RequestOptions): Pages<RequestLogEntryResponse> {
-    return this.pages(
-      'listRequestLogs',
-      { method: 'GET', path: '/request-logs', surface: 'dashboard', credentials: 'bearer', query },
       options,
     );
   }
@@ -776,28 +798,6 @@ export class MerchantConnectivity extends Transport {
         inPath: { id },
         surface: 'dashboard',
         credentials: 'bearer',
-      },
-      options,
-    );
-  }
-
-  /**
-   * Create webhook endpoint.
-   *
-   * Starts to send the events of the environment to this URL. Use it when a receiver is ready to respond. An environment can have at most 10 endpoints with different URLs.
-   */
-  createWebhookEndpoint(
-    body: CreateWebhookEndpointRequest,
-    options?: RequestOptions,
-  ): Promise<WebhookEndpointResponse> {
-    return this.send(
-      'createWebhookEndpoint',
-      {
-        method: 'POST',
-        path: '/webhook-endpoints/create',
-        surface: 'dashboard',
-        credentials: 'bearer',
-        body,
       },
       options,
     );

@@ -8,7 +8,6 @@ import { namedSchemas } from '../schemas/index.js';
 import { Components, usedComponents } from './components.js';
 import { DOCUMENTED_ROUTE, TOPIC, type ConfigurationOf } from './operation.js';
 import {
-  SURFACE_NAMES,
   TAG_SEPARATOR,
   writtenOperation,
   writtenSchema,
@@ -120,8 +119,8 @@ export async function buildDocument(
     };
   };
   const paths: OpenAPIObject['paths'] = {};
-  for (const [path, item] of Object.entries(document.paths)) {
-    const operations = Object.entries(item as Record<string, Operation>);
+  for (const [path, item] of inOrder(document.paths)) {
+    const operations = Object.entries(item);
     paths[path] = Object.fromEntries(operations.map(([method, operation]) => [method, written(operation)]));
     await nextTurn();
   }
@@ -197,33 +196,59 @@ function discover(app: INestApplication): {
   return { routes, topics };
 }
 
-/** The topics of operations 1 to 8, in their order. The others follow by surface. */
-const FIRST_TOPICS = [
-  'MCP tokens',
-  'Access tokens',
-  'Request logs',
-  'Audit log',
-  'Detected accounts',
-  'Webhook endpoints',
-  'Job applications',
+/** Operations 1 to 8 of the specification, with what they need first. Partners read them first. */
+const FIRST_OPERATIONS = [
+  'createMcpToken',
+  'requestDeviceCode',
+  'exchangeDeviceCode',
+  'listRequestLogs',
+  'listAuditLogs',
+  'searchDetectedAccounts',
+  'identifyDetectedAccounts',
+  'createWebhookEndpoint',
+  'submitJobApplication',
+];
+/** The other topics, in the order in which an integration uses them. Those that are not listed follow. */
+const FURTHER_TOPICS = [
+  'Merchants',
+  'Sessions',
+  'Merchant accounts',
+  'Sign-in links',
+  'Agent connections',
+  'Agents that log in',
+  'External users',
+  'Sandbox',
+  'Token management',
+  'Detections',
+  'Events',
 ];
 
+const placeIn = (order: readonly string[], name: string): number =>
+  order.includes(name) ? order.indexOf(name) : order.length;
+
+/** Returns the paths with the first operations before the others. */
+function inOrder(paths: OpenAPIObject['paths']): [path: string, operations: Record<string, Operation>][] {
+  const placeOf = (operations: Record<string, Operation>): number =>
+    Math.min(
+      ...Object.values(operations).map(({ operationId = '' }) => placeIn(FIRST_OPERATIONS, operationId)),
+    );
+  return Object.entries(paths as Record<string, Record<string, Operation>>).toSorted(
+    ([, left], [, right]) => placeOf(left) - placeOf(right),
+  );
+}
+
+/** @param paths in order: the topics of the first operations come first */
 function tagsOf(
   paths: OpenAPIObject['paths'],
   topics: ReadonlyMap<string, string>,
 ): { name: string; description: string }[] {
   const operations = Object.values(paths).flatMap((path) => Object.values(path) as Operation[]);
-  const used = [...new Set(operations.flatMap(({ tags = [] }) => tags))].toSorted();
-  const surfaces: readonly string[] = Object.values(SURFACE_NAMES);
-  const places = [...FIRST_TOPICS, ...surfaces];
-  return used
-    .map((name) => {
-      const [surface = '', topic = ''] = name.split(TAG_SEPARATOR);
-      const place = places.indexOf(FIRST_TOPICS.includes(topic) ? topic : surface);
-      return { place, tag: { name, description: topics.get(topic) ?? '' } };
-    })
-    .toSorted((a, b) => a.place - b.place)
-    .map(({ tag }) => tag);
+  const first = operations.filter(({ operationId = '' }) => FIRST_OPERATIONS.includes(operationId));
+  const topicOf = (name: string): string => name.split(TAG_SEPARATOR)[1] ?? '';
+  const order = [...first.flatMap(({ tags = [] }) => tags.map(topicOf)), ...FURTHER_TOPICS];
+  return [...new Set(operations.flatMap(({ tags = [] }) => tags))]
+    .toSorted((left, right) => placeIn(order, topicOf(left)) - placeIn(order, topicOf(right)))
+    .map((name) => ({ name, description: topics.get(topicOf(name)) ?? '' }));
 }
 
 function removeRoutes(document: OpenAPIObject, routes: RouteTable['others']): void {

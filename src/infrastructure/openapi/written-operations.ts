@@ -14,7 +14,7 @@ import {
 export type Operation = NonNullable<OpenAPIObject['paths'][string]['get']>;
 
 /** The headings of the surfaces, in their order. */
-export const SURFACE_NAMES: Readonly<Record<Surface, string>> = {
+const SURFACE_NAMES: Readonly<Record<Surface, string>> = {
   platform: 'Platform API',
   connector: 'Agent connector',
   dashboard: 'Dashboard API',

@@ -44,7 +44,8 @@ export interface ListDescription<Row, Query = object> extends Pick<Page, 'title'
   readonly tools?: ComponentChildren;
   /** The filter without which nothing is listed. */
   readonly requires?: string & keyof Query;
-  rows(query: Query): Promise<ListResult<Row>>;
+  /** @param limit the maximum number of rows */
+  rows(query: Query, limit: number): Promise<ListResult<Row>>;
   /** Defaults to the ID. */
   keyOf?(row: Row): string | number;
   /** What the table contains, for screen readers. Defaults to the title. */
@@ -57,6 +58,10 @@ export interface ListDescription<Row, Query = object> extends Pick<Page, 'title'
   /** Shown if nothing was found. */
   readonly empty: EmptyList;
 }
+
+const ROWS_PER_PAGE = 50;
+/** If the texts of the rows are so long that the page would be too large. */
+export const FEWER_ROWS_PER_PAGE = 20;
 
 /**
  * A controller with a list. It has the permission and request limit of the operation. Filters that are not accepted are shown
@@ -75,8 +80,13 @@ export function ListPage<Query extends object>(operation: PageOperation, type?: 
     @DashboardPage(operation, type)
     async show(@Visit() visit: PageVisit): Promise<PageResponse> {
       const list = await this.describe(visit);
+      const pageOf = async (limit: number): Promise<Page> =>
+        listPage(list, visit, await resultOf(list, visit, type, limit));
       return submitted(
-        async () => listPage(list, visit, await resultOf(list, visit, type)),
+        async () => ({
+          ...(await pageOf(ROWS_PER_PAGE)),
+          withFewerRows: () => pageOf(FEWER_ROWS_PER_PAGE),
+        }),
         () => listPage(list, visit),
       );
     }
@@ -88,11 +98,12 @@ async function resultOf<Row, Query extends object>(
   list: ListDescription<Row, Query>,
   visit: PageVisit,
   type: Type<Query> | undefined,
+  limit: number,
 ): Promise<ListResult<Row> | undefined> {
   const { query } = visit;
   if (list.requires && !query[list.requires]) return undefined;
-  if (!type) return list.rows({} as Query);
-  return list.rows(queryFrom(type, query, environmentFor(type, visit)));
+  if (!type) return list.rows({} as Query, limit);
+  return list.rows(queryFrom(type, query, environmentFor(type, visit)), limit);
 }
 
 function listPage<Row, Query>(

@@ -49,6 +49,8 @@ import { SavedFilters, type SavedFilter } from './saved-filters.js';
 import { repeatedPartOf, SubmittedForms, type RepeatOptions } from './submitted-forms.js';
 
 const REPEATS = 'repeats';
+/** Bytes of HTML. */
+const MAX_PAGE_SIZE = 60_000;
 
 /** Renders the page that the handler returns, or sends the file. Repeats the response to a form that is sent again. */
 @Injectable()
@@ -70,7 +72,12 @@ class PageInterceptor implements NestInterceptor<PageResponse | StreamableFile, 
     const render = async (page: PageResponse | StreamableFile): Promise<string | StreamableFile> => {
       if (page instanceof StreamableFile) return page;
       const saved = 'redirectTo' in page ? undefined : await this.savedFor(request);
-      return this.renderer.render(request, http.getResponse<Response>(), page, saved);
+      const rendered = (shown: PageResponse): string =>
+        this.renderer.render(request, http.getResponse<Response>(), shown, saved);
+      const html = rendered(page);
+      const withFewerRows = 'withFewerRows' in page ? page.withFewerRows : undefined;
+      if (!withFewerRows || Buffer.byteLength(html) <= MAX_PAGE_SIZE) return html;
+      return rendered(await withFewerRows());
     };
     const repeats = this.reflector.get<RepeatOptions | undefined>(REPEATS, context.getHandler());
     const form = repeats && repeatedPartOf(request, repeats);

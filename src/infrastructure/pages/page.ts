@@ -29,6 +29,8 @@ export interface Page {
   readonly formsLeaveSite?: boolean;
   /** Why the form or the query was not accepted. */
   readonly problem?: string;
+  /** Returns the page with fewer rows of its list, for rows with texts so long that the page would be too large. */
+  readonly withFewerRows?: () => Promise<Page>;
 }
 
 /** A redirect, sent as 303 so that a reload does not send the form again (RFC 9110, section 15.4.4). */

@@ -114,7 +114,9 @@ function credentialsPage(overview: SecretsOverview): Pick<Page, 'about' | 'conte
                 {overlapEndsAt ? 'View new secret' : 'View secret'}
               </ButtonLink>
               {overlapEndsAt ? null : (
-                <ButtonLink to={actionPath(client, 'rotate')}>Rotate secret</ButtonLink>
+                <ButtonLink to={actionPath(client, 'rotate')} kind="second">
+                  Rotate secret
+                </ButtonLink>
               )}
             </div>
           </Allowed>

@@ -54,7 +54,6 @@ class ExportAuditLogsQuery extends SearchAuditLogsQuery {
   format!: ExportFormat;
 }
 
-const ENTRIES_PER_PAGE = 50;
 /** Verifying 10,000 entries takes about as long as a page may take. */
 const VERIFIED_ENTRIES = 10_000;
 
@@ -102,11 +101,11 @@ export class AuditLogPage extends ListPage('listAuditEntries', SearchAuditLogsQu
         </>
       ),
       tools: <Exports path={`${PATH}/export`} hint="All entries that match the filters, oldest first." />,
-      rows: async (search) => {
+      rows: async (search, limit) => {
         const { entries, nextCursor, searchedSince } = await this.auditLogs.search(
           actor.organizationId,
           search,
-          ENTRIES_PER_PAGE,
+          limit,
         );
         const since = searchedSince && searchedBackTo(searchedSince);
         return {
@@ -127,7 +126,7 @@ export class AuditLogPage extends ListPage('listAuditEntries', SearchAuditLogsQu
             <>
               {entry.event.outcome.status === 'success' ? null : outcomeOf(entry)}{' '}
               <a href={`${PATH}/entries/${entry.id}`}>
-                <Middle text={`${subjectOf(entry)} ${predicateOf(entry)}`} />
+                <Sentence subject={subjectOf(entry)} predicate={predicateOf(entry)} />
               </a>{' '}
               {entry.changes === null ? null : (
                 <span class="soft">{entry.changes.map(changeInWords).join('; ')}</span>
@@ -174,6 +173,18 @@ export class AuditLogPage extends ListPage('listAuditEntries', SearchAuditLogsQu
   ): Promise<PageResponse> {
     return entryPage(await this.auditLogs.get(organizationId, id));
   }
+}
+
+const LONG_NAME = 40;
+
+/** On one line. A long name leaves room for what happened. */
+function Sentence({ subject, predicate }: Readonly<Record<'subject' | 'predicate', string>>): VNode {
+  if (subject.length <= LONG_NAME) return <Middle text={`${subject} ${predicate}`} />;
+  return (
+    <>
+      <bdi class="subject">{subject}</bdi> <Middle text={predicate} />
+    </>
+  );
 }
 
 function outcomeOf({ event }: AuditLogEntryResponse): VNode {

@@ -28,8 +28,6 @@ import { parseMerchantId } from './merchant-catalog.service.js';
 import type { MerchantResponse } from './merchants.dto.js';
 import { MerchantsService } from './merchants.service.js';
 
-const MERCHANTS_PER_PAGE = 50;
-
 class MerchantsQuery {
   /** A part of the name. */
   @TextField({ in: 'form', required: false, max: 256 })
@@ -78,14 +76,14 @@ export class MerchantsPage extends ListPage('listMerchants', MerchantsQuery) {
           />
         </>
       ),
-      rows: async ({ name, status, cursor }) => {
+      rows: async ({ name, status, cursor }, limit) => {
         const filters = {
           matchKeys: name === undefined ? undefined : matchKeys(name),
           hidden: status === undefined ? undefined : status === 'hidden',
           after: cursor === undefined ? undefined : parseMerchantId(cursor),
         };
         const scope = { organizationId: actor.organizationId, environment };
-        const { entries, last } = await this.merchants.page(scope, filters, MERCHANTS_PER_PAGE);
+        const { entries, last } = await this.merchants.page(scope, filters, limit);
         return {
           data: entries,
           next_cursor: last ? String(last.id) : null,

@@ -9,7 +9,11 @@ import { DeviceAuthorizationsController } from './authorizations/device-authoriz
 import { DeviceAuthorizationsRepository } from './authorizations/device-authorizations.repository.js';
 import { DevicePollsBatch } from './authorizations/device-polls.batch.js';
 import { DeviceAuthorizationsService } from './authorizations/device-authorizations.service.js';
-import { CurrentUserController, TokensController } from './tokens/tokens.controller.js';
+import {
+  CurrentUserController,
+  TokenManagementController,
+  TokensController,
+} from './tokens/tokens.controller.js';
 import { RevokedTokensRepository } from './tokens/revoked-tokens.repository.js';
 import { MetadataController } from './metadata/metadata.controller.js';
 import { DevicePagesController } from './pages/device-pages.controller.js';
@@ -29,6 +33,7 @@ const METADATA_PATHS = ['.well-known/oauth-authorization-server', '.well-known/j
   controllers: [
     DeviceAuthorizationsController,
     TokensController,
+    TokenManagementController,
     MetadataController,
     CurrentUserController,
     DevicePagesController,

@@ -40,6 +40,11 @@ class SettingsPage {
     const organization = await this.organizations.get(actor);
     return {
       title: SETTINGS.title,
+      actions: organization.activatedAt ? null : (
+        <ButtonLink operation="activateOrganization" to={`${SETTINGS.path}/activate`}>
+          Activate organization
+        </ButtonLink>
+      ),
       content: (
         <>
           <Done
@@ -50,26 +55,15 @@ class SettingsPage {
               logo: 'The logo was changed.',
             }}
           />
-          <h2>Organization</h2>
           <Details
             entries={[
               ['Name', organization.name],
               ['ID', <code key="id">{organization.id}</code>],
               ['Status', statusOf(organization)],
+              ['Two-factor authentication', <SecondFactor key="second-factor" organization={organization} />],
+              ['Logo', <Logo key="logo" organization={organization} />],
             ]}
           />
-          {organization.activatedAt ? null : (
-            <>
-              <p>An owner activates the organization once, when you are about to go live.</p>
-              <ButtonLink operation="activateOrganization" to={`${SETTINGS.path}/activate`}>
-                Activate organization
-              </ButtonLink>
-            </>
-          )}
-          <h2>Two-factor authentication</h2>
-          <SecondFactor organization={organization} />
-          <h2>Logo</h2>
-          <Logo organization={organization} />
         </>
       ),
     };
@@ -90,7 +84,10 @@ function statusOf({ activatedAt }: Organization): VNode {
       <Badge tone="good">Active</Badge> since <Moment time={activatedAt} />
     </>
   ) : (
-    <Badge tone="warn">Not activated</Badge>
+    <>
+      <Badge tone="warn">Not activated</Badge> An owner activates the organization once, when you are about to
+      go live.
+    </>
   );
 }
 
@@ -100,27 +97,27 @@ function SecondFactor({ organization }: { readonly organization: Organization })
   return (
     <>
       {from ? (
-        <p>
+        <>
           <Badge tone={from > now ? 'warn' : 'good'}>Required</Badge> {from > now ? 'from' : 'since'}{' '}
           <Moment time={from} />.{' '}
           {from > now
             ? 'Users who have not set it up by then can log in, but can only set it up. They get no email about this, so tell them to set it up under '
             : 'Users who have not set it up can log in, but can only set it up, under '}
           “Your account”.
-        </p>
+        </>
       ) : (
-        <p>
+        <>
           <Badge tone="soft">Optional</Badge> Users can log in without it.
-        </p>
+        </>
       )}
       <Allowed operation="listUsers">
-        <p>
-          <a href="/dashboard/users?two_factor=off">See who has not set it up</a>
-        </p>
+        {' · '}
+        <a href="/dashboard/users?two_factor=off">See who has not set it up</a>
       </Allowed>
-      <ButtonLink operation="updateOrganization" to={`${SETTINGS.path}/second-factor`} kind="second">
-        {from ? 'Make it optional' : 'Require it'}
-      </ButtonLink>
+      <Allowed operation="updateOrganization">
+        {' · '}
+        <a href={`${SETTINGS.path}/second-factor`}>{from ? 'Make it optional' : 'Require it'}</a>
+      </Allowed>
     </>
   );
 }
@@ -132,14 +129,11 @@ function Logo({ organization }: { readonly organization: Organization }): VNode 
       {hasLogo ? (
         <img class="logo" src={`${SETTINGS.path}/logo`} alt={`Logo of ${organization.name}`} />
       ) : (
-        <p>There is no logo yet. Your users see it in the SDK.</p>
+        'None. Your users see it in the SDK.'
       )}
       <Allowed operation="updateOrganizationLogo">
-        <p>
-          <ButtonLink to={`${SETTINGS.path}/logo/change`} kind="second">
-            {hasLogo ? 'Change logo' : 'Add logo'}
-          </ButtonLink>
-        </p>
+        {hasLogo ? null : ' · '}
+        <a href={`${SETTINGS.path}/logo/change`}>{hasLogo ? 'Change logo' : 'Add logo'}</a>
       </Allowed>
     </>
   );

@@ -196,11 +196,7 @@ function externalUserPage(environment: PlatformEnvironment, props: ExternalUserP
           <p>The request log is busy, so not everything is known. Reload the page to see it.</p>
         )}
         <Counts {...props} />
-        <Section
-          title="Latest activity"
-          rows={props.entries ?? []}
-          none={props.entries ? 'Nothing in the last 7 days.' : 'Not known, because the request log is busy.'}
-        >
+        <Section title="Latest activity" rows={props.entries ?? []}>
           {[
             { title: 'Time', kind: 'time', cell: ({ datetime }) => datetime },
             {
@@ -212,14 +208,10 @@ function externalUserPage(environment: PlatformEnvironment, props: ExternalUserP
             { title: 'Status', kind: 'text', cell: (entry) => <EntryStatus entry={entry} /> },
           ]}
         </Section>
-        <Section
-          title="Merchant accounts"
-          rows={props.accounts}
-          none="The user has signed in to no merchant."
-        >
+        <Section title="Merchant accounts" rows={props.accounts}>
           {ACCOUNT_COLUMNS}
         </Section>
-        <Section title="Latest sessions" rows={props.sessions} none="None from the last 30 days.">
+        <Section title="Latest sessions" rows={props.sessions}>
           {[
             { title: 'Session ID', kind: 'main', cell: ({ id }) => <SessionLink id={id} /> },
             { title: 'Type', kind: 'text', cell: ({ type }) => <code>{type}</code> },
@@ -227,21 +219,17 @@ function externalUserPage(environment: PlatformEnvironment, props: ExternalUserP
             { title: 'Expires', kind: 'time', cell: ({ expiresAt }) => expiresAt },
           ]}
         </Section>
-        <Section title="Sign-in links" rows={props.links} none="None from the last week.">
+        <Section title="Sign-in links" rows={props.links}>
           {LINK_COLUMNS}
         </Section>
-        <Section title="Connected agents" rows={props.agents} none="The user has connected no agent.">
+        <Section title="Connected agents" rows={props.agents}>
           {[
             { title: 'Agent', kind: 'main', cell: ({ agent }) => `${agent.name} (${agent.host})` },
             { title: 'Connected', kind: 'time', cell: ({ created_at }) => created_at },
             { title: 'Last token issued', kind: 'time', cell: ({ last_used_at }) => last_used_at },
           ]}
         </Section>
-        <Section
-          title="Latest MCP tokens"
-          rows={props.mcpTokens}
-          none="The user has no MCP tokens that are valid, or that expired in the last week."
-        >
+        <Section title="Latest MCP tokens" rows={props.mcpTokens}>
           {[
             { title: 'Created for', kind: 'main', cell: ({ agent }) => agent ?? 'Your API client' },
             { title: 'Status', kind: 'status', cell: (token) => <TokenStatus {...token} /> },
@@ -271,6 +259,7 @@ function Counts({ user, ...found }: ExternalUserPageProps): VNode {
         ['Sessions', inWords(found.sessions.length)],
         ['Sign-in links', linked('sign-in-links', found.links.length)],
         ['Agents', linked('agents', found.agents.length)],
+        ['MCP tokens', inWords(found.mcpTokens.length)],
       ]}
     />
   );
@@ -284,25 +273,21 @@ function inWords(count: number | undefined): string {
 interface SectionProps<Row> {
   readonly title: string;
   readonly rows: readonly Row[];
-  /** Says that there is nothing. */
-  readonly none: string;
   readonly children: readonly Column<Row>[];
 }
 
-function Section<Row>({ title, rows, none, children }: SectionProps<Row>): VNode {
+/** A part of the page, unless there is nothing: the counts say so. */
+function Section<Row>({ title, rows, children }: SectionProps<Row>): VNode | null {
+  if (rows.length === 0) return null;
   return (
     <>
       <h2>{title}</h2>
-      {rows.length === 0 ? (
-        <p>{none}</p>
-      ) : (
-        <Table
-          caption={title}
-          rows={rows.slice(0, SHOWN)}
-          keyOf={(row) => rows.indexOf(row)}
-          columns={children}
-        />
-      )}
+      <Table
+        caption={title}
+        rows={rows.slice(0, SHOWN)}
+        keyOf={(row) => rows.indexOf(row)}
+        columns={children}
+      />
     </>
   );
 }

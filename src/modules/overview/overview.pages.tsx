@@ -379,7 +379,7 @@ function Deliveries({ environment, overview, endpoints, trends }: OverviewProps)
               values: points.map(({ succeeded }) => succeeded),
             },
             {
-              label: 'Status other than 200',
+              label: 'Not 200',
               tone: 'warn',
               outcome: 'failure',
               values: points.map(({ failed, noResponse }) => failed - noResponse),

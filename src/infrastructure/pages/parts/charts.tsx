@@ -232,14 +232,17 @@ function Chart({ title, labels, series, format = inDigits, pathOf, y, children }
         data-to={WIDTH - MARGIN.right}
       >
         <g class="axis" aria-hidden="true">
-          {y.ticks(4).map((tick) => (
-            <g key={tick}>
-              <line x1={MARGIN.left} x2={WIDTH - MARGIN.right} y1={round(y(tick))} y2={round(y(tick))} />
-              <text class="value" x={MARGIN.left - 6} y={round(y(tick)) + 4}>
-                {format(tick)}
-              </text>
-            </g>
-          ))}
+          {y
+            .ticks(4)
+            .filter(Number.isInteger)
+            .map((tick) => (
+              <g key={tick}>
+                <line x1={MARGIN.left} x2={WIDTH - MARGIN.right} y1={round(y(tick))} y2={round(y(tick))} />
+                <text class="value" x={MARGIN.left - 6} y={round(y(tick)) + 4}>
+                  {format(tick)}
+                </text>
+              </g>
+            ))}
           {labels.map((label, index) =>
             ticks.has(index) ? (
               <text key={label} class="label" x={centerOf(labels, index)} y={HEIGHT - 2}>

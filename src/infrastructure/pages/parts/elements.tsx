@@ -56,7 +56,10 @@ const MAX_SHOWN_LENGTH = 56;
 /** Returns a text without its middle, if it is long and the whole text is elsewhere: a page has dozens of them. */
 export function shortened(text: string): string {
   if (text.length <= MAX_SHOWN_LENGTH) return text;
-  return `${text.slice(0, MAX_SHOWN_LENGTH - TAIL_LENGTH)}…${text.slice(-TAIL_LENGTH)}`.toWellFormed();
+  // A pair of surrogates is one letter.
+  const letters = [...text];
+  if (letters.length <= MAX_SHOWN_LENGTH) return text;
+  return `${letters.slice(0, MAX_SHOWN_LENGTH - TAIL_LENGTH).join('')}…${letters.slice(-TAIL_LENGTH).join('')}`;
 }
 
 /**

@@ -290,7 +290,7 @@ export function PeriodChoice(): VNode {
       name="period"
       label="Period"
       options={isFree ? [free, ...PERIOD_OPTIONS] : PERIOD_OPTIONS}
-      value={isFree ? free.value : (query['period'] ?? DEFAULT_PERIOD)}
+      value={isFree ? free.value : PERIODS.has(query['period']) ? query['period'] : DEFAULT_PERIOD}
     />
   );
 }

@@ -4,6 +4,7 @@ import type { PlatformEnvironment } from '../../../infrastructure/config/index.j
 import {
   actionColumn,
   ButtonLink,
+  CodeBlock,
   ConfirmPage,
   dashboardPath,
   Details,
@@ -71,7 +72,8 @@ class ConnectionsPage extends ListPage('listAgentConnections', ListAgentConnecti
         </>
       ),
       apply: 'Show connections',
-      rows: (filters) => this.connections.list(actor, filters),
+      rows: (filters, limit) =>
+        this.connections.list(actor, { ...filters, limit: Math.min(limit, filters.limit) }),
       caption: 'Connected agents',
       columns: [
         { title: 'User', kind: 'main', cell: ({ external_user_id: user }) => <UserLink user={user} /> },
@@ -184,8 +186,8 @@ class SettingsPage extends FormPage(
       },
       text: (
         <>
-          <Details entries={[['Connector address', <code key="address">{settings.connector_url}</code>]]} />
-          <p>Users paste this address into an agent to connect it.</p>
+          <p>Users paste the address of the connector into an agent to connect it.</p>
+          <CodeBlock title="Connector address" code={settings.connector_url} />
         </>
       ),
       otherwise: <Details entries={Object.entries(current)} />,

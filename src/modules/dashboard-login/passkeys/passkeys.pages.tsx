@@ -5,6 +5,7 @@ import {
   Form,
   FormProblem,
   Moment,
+  SubmitButton,
   TextField,
   type Page,
 } from '../../../infrastructure/pages/index.js';
@@ -33,8 +34,8 @@ interface PasskeyFormProps {
 function PasskeyForm({ action, origin, children }: PasskeyFormProps): VNode {
   return (
     <Form action={action}>
-      {children}
       <input type="hidden" name="credential" data-origin={origin} />
+      {children}
       <p role="status" class="hint" />
       <noscript>
         <p class="hint">Passkeys require JavaScript, which is off in your browser.</p>
@@ -88,7 +89,7 @@ export function passkeysPage(passkeys: readonly Passkey[], origin: string): Page
         {passkeys.length < MAX_PASSKEYS ? (
           <PasskeyForm action={PASSKEYS_PATH} origin={origin}>
             <NameField />
-            <button>Add a passkey</button>
+            <SubmitButton>Add a passkey</SubmitButton>
           </PasskeyForm>
         ) : (
           <p>{TOO_MANY}</p>

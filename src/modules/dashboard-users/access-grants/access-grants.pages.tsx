@@ -43,7 +43,7 @@ class GrantsPage extends ListPage('listAccessGrants') {
         granted: 'The user has the role from now on.',
         revoked: 'The grant was revoked. The user has their own role again.',
       },
-      rows: async () => pageOf(await this.grants.list(actor), query['cursor']),
+      rows: async (_, limit) => pageOf(await this.grants.list(actor), query['cursor'], limit),
       columns: [
         { title: 'User', kind: 'main', cell: ({ email }) => email },
         { title: 'Role', kind: 'short', cell: ({ role }) => ROLE_NAMES[role] },

@@ -1,16 +1,15 @@
 import { ROLE, type DashboardRole } from '../../../infrastructure/auth/index.js';
 import { BooleanField, EmailField, EnumField, TextField } from '../../../infrastructure/validation/index.js';
 
-const PER_PAGE = 50;
-
 /** Returns the part of a list that one page shows. @param cursor the ID of the last item before the page */
 export function pageOf<Item extends { readonly id: string }>(
   items: readonly Item[],
   cursor: unknown,
+  limit: number,
 ): { readonly data: readonly Item[]; readonly next_cursor: string | null } {
   const start = items.findIndex(({ id }) => id === cursor) + 1;
-  const data = items.slice(start, start + PER_PAGE);
-  return { data, next_cursor: items.length > start + PER_PAGE ? (data.at(-1)?.id ?? null) : null };
+  const data = items.slice(start, start + limit);
+  return { data, next_cursor: items.length > start + limit ? (data.at(-1)?.id ?? null) : null };
 }
 
 const NAME_LENGTH = 256;

@@ -151,10 +151,10 @@ class UsersPage extends ListPage('listUsers', UsersQuery) {
           />
         </>
       ),
-      rows: async (query) => {
+      rows: async (query, limit) => {
         const all = await this.users.list(actor);
         const found = all.filter((user) => matches(query, user));
-        const page = pageOf(found, query.cursor);
+        const page = pageOf(found, query.cursor, limit);
         const data = await this.withDetails(actor, page.data);
         return {
           ...page,
@@ -175,7 +175,7 @@ class UsersPage extends ListPage('listUsers', UsersQuery) {
       columns: [
         { title: 'Name', kind: 'main', cell: ({ name }) => name, to: ({ id }) => userPath(id) },
         { title: 'Email', kind: 'main', cell: ({ email }) => email },
-        { title: 'Role', kind: 'id', cell: rolesInWords },
+        { title: 'Role', kind: 'short', cell: rolesInWords },
         { title: 'Status', kind: 'status', cell: statusBadge },
         { title: 'Two-factor', kind: 'short', cell: secondFactorOf },
         {

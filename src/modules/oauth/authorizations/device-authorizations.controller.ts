@@ -8,10 +8,7 @@ import { OAuthConfiguration } from '../oauth.configuration.js';
 import { DeviceCodeRequest, DeviceCodeResponse, REQUEST_DEVICE_CODE } from './device-authorizations.dto.js';
 import { DeviceAuthorizationsService } from './device-authorizations.service.js';
 
-@Topic(
-  'Access tokens',
-  'Tokens for programs that use the dashboard API: the device authorization flow, its keys and metadata.',
-)
+@Topic('Access tokens', 'Tokens for programs that use the dashboard API (device authorization flow).')
 @Controller('oauth/device')
 export class DeviceAuthorizationsController {
   constructor(private readonly authorizations: DeviceAuthorizationsService) {}

@@ -16,7 +16,7 @@ import {
 
 const CACHE_CONTROL = `public, max-age=${JWKS_CACHED_FOR / SECOND}`;
 
-@Topic('Access tokens')
+@Topic('Token management')
 @Controller('.well-known')
 export class MetadataController {
   constructor(

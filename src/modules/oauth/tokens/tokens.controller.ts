@@ -35,6 +35,12 @@ export class TokensController {
   exchange(@PublicForm() form: FormParameters): Promise<AccessTokenResponse> {
     return this.tokens.exchange(form);
   }
+}
+
+@Topic('Token management', 'Revokes and checks access tokens. Finds the authorization server and its keys.')
+@Controller('oauth')
+export class TokenManagementController {
+  constructor(private readonly tokens: TokensService) {}
 
   @Post('revoke')
   @OAuthOperation(REVOKE_TOKEN)
@@ -55,7 +61,7 @@ export class TokensController {
   }
 }
 
-@Topic('Access tokens')
+@Topic('Token management')
 @Controller()
 export class CurrentUserController {
   @Get('me')

@@ -9,12 +9,14 @@ import {
   dashboardPath,
   exportFile,
   ExportFormatField,
+  FEWER_ROWS_PER_PAGE,
   inEachEnvironment,
   PERIODS,
   queryFrom,
   submitted,
   Visit,
   type ExportFormat,
+  type Page,
   type PageResponse,
   type PageVisit,
 } from '../../../infrastructure/pages/index.js';
@@ -57,9 +59,6 @@ const ENTRIES_PER_PAGE = 50;
 /** With many columns, a page of fewer entries stays below 60 KB. */
 const ENTRIES_OF_MANY_COLUMNS = 35;
 const MANY_COLUMNS = 5;
-/** Fewer again if the identifiers of users have more bytes than this, so that the page stays below 60 KB. */
-const LONG_IDENTIFIERS = 3_200;
-const ENTRIES_WITH_LONG_IDENTIFIERS = 20;
 
 const DEFAULT_COLUMNS: readonly OptionalColumn[] = ['latency', 'user'];
 const COLUMNS_COOKIE = 'request_log_columns';
@@ -107,8 +106,11 @@ export class RequestLogsPagesController {
       endpoints: await this.options.endpointOptions(visit.actor, visit.environment),
       events: this.options.eventOptions(),
     };
+    const limit = columns.length < MANY_COLUMNS ? ENTRIES_PER_PAGE : ENTRIES_OF_MANY_COLUMNS;
+    const pageOf = async (entries: number): Promise<Page> =>
+      listPage(columns, choices, await this.find(visit, entries));
     return submitted(
-      async () => listPage(columns, choices, await this.find(visit, columns)),
+      async () => ({ ...(await pageOf(limit)), withFewerRows: () => pageOf(FEWER_ROWS_PER_PAGE) }),
       () => listPage(columns, choices),
     );
   }
@@ -172,17 +174,12 @@ export class RequestLogsPagesController {
     return curlOfRequest(entry, this.address.of('platform'));
   }
 
-  private async find(visit: PageVisit, columns: readonly OptionalColumn[]): Promise<FoundEntries> {
+  private async find(visit: PageVisit, limit: number): Promise<FoundEntries> {
     const query = queryFrom(ListRequestLogsQuery, this.withPeriod(visit.query), {
       environment: visit.environment,
-      limit: columns.length < MANY_COLUMNS ? ENTRIES_PER_PAGE : ENTRIES_OF_MANY_COLUMNS,
+      limit,
     });
-    const found = await this.requestLogs.page(visit.actor, query);
-    const identifiers = found.data.map(({ external_user_id: user }) => user).join('');
-    const { data, next_cursor } =
-      Buffer.byteLength(identifiers) <= LONG_IDENTIFIERS
-        ? found
-        : await this.requestLogs.page(visit.actor, { ...query, limit: ENTRIES_WITH_LONG_IDENTIFIERS });
+    const { data, next_cursor } = await this.requestLogs.page(visit.actor, query);
     const isEmpty = data.length === 0 && query.cursor === undefined;
     const newestTime = isEmpty ? await this.requestLogs.newestTime(visit) : undefined;
     return { query, entries: data, nextCursor: next_cursor, newestTime };

@@ -76,11 +76,11 @@ class ConfigurationsPage extends ListPage('listSamlConfigurations') {
           <ButtonLink to={SSO_SETTINGS_PATH} kind="second">
             Single sign-on settings
           </ButtonLink>
-          <ButtonLink to={`${OVERVIEW.path}/configurations/new-openid?id=${randomUUID()}`}>
-            Add OpenID Connect
-          </ButtonLink>
           <ButtonLink to={`${OVERVIEW.path}/configurations/new?id=${randomUUID()}`} kind="second">
             Add SAML
+          </ButtonLink>
+          <ButtonLink to={`${OVERVIEW.path}/configurations/new-openid?id=${randomUUID()}`}>
+            Add OpenID Connect
           </ButtonLink>
         </Allowed>
       ),

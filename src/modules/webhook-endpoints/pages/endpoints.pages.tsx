@@ -149,7 +149,7 @@ class EditEndpointPage extends FormPage('updateWebhookEndpoint', UpdateWebhookEn
     const path = endpointPath(environment, endpoint.id);
     return {
       title: 'Edit endpoint',
-      parent: { title: 'Endpoint', path },
+      parent: { title: endpoint.url, path },
       version: versionOf(endpoint),
       values: endpoint,
       fields: (
@@ -212,7 +212,7 @@ class DeleteEndpointPage extends ConfirmPage('deleteWebhookEndpoint') {
     const { id, url } = await this.endpoints.requireIn(visit, params.id);
     return {
       title: 'Delete this endpoint?',
-      parent: { title: 'Endpoint', path: endpointPath(environment, id) },
+      parent: { title: url, path: endpointPath(environment, id) },
       text: (
         <>
           <p>

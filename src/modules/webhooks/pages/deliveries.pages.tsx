@@ -241,9 +241,9 @@ function recoveryPage(props: RecoveryProps): Page {
   };
 }
 
-function lastRecovery({ endpoint, recovery }: RecoveryProps): VNode {
+function lastRecovery({ endpoint, recovery }: RecoveryProps): VNode | null {
   const { status, since, queued, requested_at: requestedAt, finished_at: finishedAt } = recovery;
-  if (status === 'none') return <p>There has been no recovery of this endpoint yet.</p>;
+  if (status === 'none') return null;
   return (
     <>
       <h2>Last recovery</h2>

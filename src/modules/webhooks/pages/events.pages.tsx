@@ -191,7 +191,7 @@ function Events({ page: { data: events, period } }: { readonly page: EventPage }
         {
           title: 'User',
           kind: 'user',
-          cell: ({ externalUserId: user }) => (user === null ? 'No user' : <UserLink user={user} />),
+          cell: ({ externalUserId: user }) => (user === null ? null : <UserLink user={user} />),
         },
         { title: 'Deliveries', kind: 'main', cell: outcomesOf },
       ]}
@@ -343,7 +343,7 @@ function Deliveries({ event, targets }: DeliveriesProps): VNode {
           { title: 'State', kind: 'short', cell: stateOf },
           { title: 'Last attempt', kind: 'main', cell: (target) => <LastAttempt {...target} /> },
           { title: 'Attempts', kind: 'number', cell: ({ delivery }) => delivery?.attempts ?? 0 },
-          { title: 'Next attempt', kind: 'text', cell: (target) => <NextAttempt {...target} /> },
+          { title: 'Next attempt', kind: 'id', cell: (target) => <NextAttempt {...target} /> },
           { title: 'Actions', kind: 'buttons', cell: (target) => <SendAgain {...target} /> },
         ]}
       />
