@@ -48,7 +48,6 @@ const BEFORE_LOGIN = new CounterMetric({
   labels: ['outcome'],
 });
 
-/** What an authorization request asks for, of which agent. */
 export interface NewAuthorization extends AuthorizationRequest {
   readonly agent: Agent;
   readonly redirectUri: string;
@@ -57,7 +56,6 @@ export interface NewAuthorization extends AuthorizationRequest {
 
 const UNDECIDED: AgentAuthorization['status'][] = ['pending', 'completed', 'confirmed'];
 
-/** The user of an authorization. */
 type AuthorizedUser = Pick<AgentAuthorization, 'externalUserId' | 'phoneNumberSealed'>;
 
 /** Keeps authorization requests from the agent's request to the user's decision. */
