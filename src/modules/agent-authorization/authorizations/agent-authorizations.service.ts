@@ -157,8 +157,7 @@ export class AgentAuthorizationsService {
     id: string,
     user: AgentUserRequest,
   ): Promise<CompletedAuthorizationResponse> {
-    const found = await this.find(client, id);
-    if (!found) throw AUTHORIZATION_NOT_FOUND.error();
+    const found = AUTHORIZATION_NOT_FOUND.unlessFound(await this.find(client, id));
     // Follows from the request, so that a repeated one gets the same response.
     const { external_user_id: externalUserId, phone_number: phoneNumber = '' } = user;
     const request = JSON.stringify([found.id, externalUserId, phoneNumber]);

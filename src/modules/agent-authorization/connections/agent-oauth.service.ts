@@ -66,8 +66,7 @@ export class AgentOAuthService {
     origin: RequestOrigin,
   ): Promise<AgentTokenRevocationResponse> {
     // Also if agents cannot log in any more.
-    const issuer = await this.clients.find(clientId);
-    if (!issuer) throw AGENTS_NOT_ALLOWED.error();
+    const issuer = AGENTS_NOT_ALLOWED.unlessFound(await this.clients.find(clientId));
     const refresh = await this.connections.findToken(sha256(token));
     const connectionId = refresh?.connectionId ?? (await this.mcpTokens.connectionOf(token));
     const connection = connectionId === undefined ? null : await this.connections.find(connectionId);

@@ -100,9 +100,7 @@ export class PasskeysController {
   }
 
   private async find({ actor, params: { id } }: PageVisit<'id'>): Promise<Passkey> {
-    const passkey = isUUID(id) ? await this.passkeys.find(actor, id) : null;
-    if (!passkey) throw NOT_FOUND.error();
-    return passkey;
+    return NOT_FOUND.unlessFound(isUUID(id) && (await this.passkeys.find(actor, id)));
   }
 
   private async requireLoginToAdd(actor: DashboardActor): Promise<void> {

@@ -77,8 +77,8 @@ export class SsoConfigurationsService {
 
   /** @throws ApiError NOT_FOUND */
   async get({ organizationId }: DashboardActor, id: string): Promise<SsoConfiguration> {
-    return orNotFound(
-      isUUID(id) ? await this.transaction.manager.findOneBy(SsoConfiguration, { organizationId, id }) : null,
+    return SSO_CONFIGURATION_NOT_FOUND.unlessFound(
+      isUUID(id) && (await this.transaction.manager.findOneBy(SsoConfiguration, { organizationId, id })),
     );
   }
 
@@ -216,8 +216,8 @@ export class SsoConfigurationsService {
   }
 
   private async locked({ organizationId }: DashboardActor, id: string): Promise<SsoConfiguration> {
-    return orNotFound(
-      isUUID(id) ? await this.transaction.lockRow(SsoConfiguration, { organizationId, id }) : null,
+    return SSO_CONFIGURATION_NOT_FOUND.unlessFound(
+      isUUID(id) && (await this.transaction.lockRow(SsoConfiguration, { organizationId, id })),
     );
   }
 
@@ -258,9 +258,4 @@ export function auditedConfiguration({
 function newId({ id = randomUUID() }: { readonly id?: string }): string {
   if (!isUUID(id)) throw INVALID_FIELD.error(INVALID_ID);
   return id.toLowerCase();
-}
-
-function orNotFound(configuration: SsoConfiguration | null): SsoConfiguration {
-  if (!configuration) throw SSO_CONFIGURATION_NOT_FOUND.error();
-  return configuration;
 }

@@ -71,8 +71,7 @@ export class SsoLoginsController {
   @Get('saml/:id/login')
   @PageRoute({ login: false })
   async suggest(@Visit() { params, request }: PageVisit<'id'>): Promise<PageResponse> {
-    const configuration = await this.logins.suggested(params.id);
-    if (!configuration) throw NOT_FOUND.error();
+    const configuration = NOT_FOUND.unlessFound(await this.logins.suggested(params.id));
     return suggestedLoginPage(configuration, (request.user as DashboardIdentity | undefined)?.email);
   }
 
@@ -81,8 +80,7 @@ export class SsoLoginsController {
   async begin(@Visit() { params, request, response }: PageVisit<'id'>): Promise<PageResponse> {
     const { origin } = loginBrowserOf(request);
     const browser = this.tokens.identify(request, response);
-    const begun = await this.logins.beginAt(params.id, { origin, browser });
-    if (!begun) throw NOT_FOUND.error();
+    const begun = NOT_FOUND.unlessFound(await this.logins.beginAt(params.id, { origin, browser }));
     return 'problem' in begun ? failedLoginPage(begun.problem) : continuePage(begun);
   }
 
