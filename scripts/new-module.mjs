@@ -169,14 +169,12 @@ export class ${Many}Repository {
 }
 `,
 
-  [`src/modules/${names}/${name}.entity.ts`]: `import { Column, Entity, PrimaryColumn } from 'typeorm';
+  [`src/modules/${names}/${name}.entity.ts`]: `import { Column, Entity } from 'typeorm';
+import { DatedRow } from '../../infrastructure/database/index.js';
 
 /** ${articleTitle} ${words} of a user. */
 @Entity({ name: '${table}' })
-export class ${One} {
-  @PrimaryColumn({ type: 'uuid' })
-  id!: string;
-
+export class ${One} extends DatedRow {
   @Column({ name: 'client_id', type: 'uuid' })
   clientId!: string;
 
@@ -185,9 +183,6 @@ export class ${One} {
 
   @Column({ type: 'varchar', length: 100 })
   name!: string;
-
-  @Column({ name: 'created_at', type: 'timestamptz', precision: 3 })
-  createdAt!: Date;
 }
 `,
 

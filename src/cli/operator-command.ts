@@ -23,7 +23,6 @@ export const COMMANDS = {
 
 export type CommandName = keyof typeof COMMANDS;
 
-/** A command of an operator, which Commander parses. */
 export class OperatorCommand extends Command {
   override createCommand(name?: string): OperatorCommand {
     return new OperatorCommand(name);

@@ -24,7 +24,6 @@ export interface TokenKind {
   readonly remedy?: string;
 }
 
-/** The access tokens of the dashboard API. */
 export const ACCESS_TOKEN: TokenKind = {
   challenge: 'Bearer realm="Dashboard API"',
   name: 'access token',
@@ -34,7 +33,6 @@ export const ACCESS_TOKEN: TokenKind = {
 /** The tokens of the platform's own services. */
 export const SERVICE_TOKEN: TokenKind = { challenge: 'Bearer realm="Internal API"', name: 'service token' };
 
-/** The tokens of agents. */
 export const MCP_TOKEN: TokenKind = {
   challenge: 'Bearer realm="Agent connector"',
   name: 'MCP token',

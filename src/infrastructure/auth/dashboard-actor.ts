@@ -13,7 +13,6 @@ export const ROLE = enumeration(
   'The role of a dashboard user. The first has the most rights.',
 );
 
-/** The scopes of access tokens. */
 export const SCOPES = ['request_logs:read', 'webhook_endpoints:read', 'webhook_endpoints:write'] as const;
 export type Scope = (typeof SCOPES)[number];
 export const SCOPE = enumeration('Scope', SCOPES, 'What an access token may be used for.');

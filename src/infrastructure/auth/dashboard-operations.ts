@@ -105,7 +105,6 @@ export type AuditedAction = Extract<
   { readonly action: string }
 >['action'];
 
-/** A permission whose action is one of the audit log's. */
 export type AuditedPermission = DashboardPermission & { readonly action?: AuditedAction };
 
 /** Returns what an operation of the dashboard API requires, in words. */

@@ -50,7 +50,6 @@ export function agentKeyOf({ connectionId, tokenId }: AuthenticatedAgent): strin
   return connectionId ?? tokenId;
 }
 
-/** The client or user that sent a request. */
 export type RequestingOrganization = AuthenticatedClient | DashboardIdentity;
 
 /** Tells a dashboard user from an API client. */

@@ -154,6 +154,12 @@ export class ErrorKind {
   error(message: string = this.message, options: ApiErrorOptions = {}): ApiError {
     return new ApiError(this.type, this.code, message, this.status, options);
   }
+
+  /** Returns what was found. @throws ApiError this one if nothing was */
+  unlessFound<Found>(found: Found | null | undefined | false | 0 | ''): Found {
+    if (!found) throw this.error();
+    return found;
+  }
 }
 
 /** Returns every kind of error that the imported modules declare. */

@@ -80,7 +80,6 @@ export function conditionalFieldsOf(name: EventName): string[] {
   return names.map((field) => (field === 'merchant' ? 'merchant_id' : field));
 }
 
-/** The types of session that a merchant can have a status for. */
 export const MERCHANT_SESSION_TYPES = ['card_switcher', 'transaction_link', 'link', 'vault'] as const;
 export const SESSION_TYPE = enumeration('SessionType', MERCHANT_SESSION_TYPES, 'The purpose of a session.');
 export type SessionType = (typeof MERCHANT_SESSION_TYPES)[number];

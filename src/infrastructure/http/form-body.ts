@@ -68,11 +68,6 @@ export class FormFields {
     return Object.fromEntries(values);
   }
 
-  /** The fields that are not empty, for forms without repeated fields. */
-  get parameters(): Readonly<Record<string, string>> {
-    return Object.fromEntries([...this.fields].filter(([, value]) => value !== ''));
-  }
-
   /** All fields, in their order. */
   entries(): [name: string, value: string][] {
     return [...this.fields];

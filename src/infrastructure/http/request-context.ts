@@ -96,7 +96,6 @@ type LoggedContext = {
     RequestContext[Name] | undefined;
 };
 
-/** A completed request of a known client. */
 export interface CompletedRequest extends AttributedClient, LoggedContext {
   readonly method: string;
   readonly path: string;

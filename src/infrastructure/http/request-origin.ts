@@ -45,7 +45,6 @@ function addressIn(entry = ''): string | undefined {
   return address === undefined ? undefined : ipaddr.process(address).toString();
 }
 
-/** Handler parameter: the origin of the request. */
 export const Origin = requestParameter(requestOrigin);
 
 /** Length of the IPv6 prefix that one subscriber controls. */

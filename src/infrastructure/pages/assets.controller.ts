@@ -41,7 +41,5 @@ export class AssetsController {
 
 /** Express also finds the routes of paths in other spellings, such as `/PAGES.CSS`. */
 function contentOf({ path }: Request): StaticContent {
-  const content = ASSETS.get(path);
-  if (!content) throw NOT_FOUND.error();
-  return content;
+  return NOT_FOUND.unlessFound(ASSETS.get(path));
 }

@@ -12,16 +12,13 @@ import {
   type PageOperation,
   type PageVisit,
 } from './page-route.decorator.js';
-import { Allowed, Done, FormProblem, inParagraph } from './parts/elements.js';
+import { Allowed, FormProblem, inParagraph } from './parts/elements.js';
 import { Form, RequestOfForm, Seen, SubmitButton } from './parts/form.js';
 import { requestFrom, requireUnchanged, submitted, type ShownValues } from './submitted.js';
 
-interface FormParts {
-  readonly title: string;
+interface FormParts extends Pick<Page, 'title' | 'messages' | 'formsLeaveSite'> {
   /** The page that the form belongs to, where *Cancel* leads. */
   readonly parent: NonNullable<Page['parent']>;
-  /** What forms that lead to this page have done, by the values of `done`. */
-  readonly messages?: Readonly<Record<string, string>>;
   /** Above the form. */
   readonly text?: ComponentChildren;
   /** `TextField`, `SelectField` and so on. Whether they are required, their types and limits follow from the request's class. */
@@ -41,8 +38,6 @@ interface FormParts {
   readonly after?: ComponentChildren;
   /** In place of the form, for users who may open the page but not send the form. */
   readonly otherwise?: ComponentChildren;
-  /** See `Page`. */
-  readonly formsLeaveSite?: true;
 }
 
 /** What sending the form does. It leads to a path (`next`), or `perform` returns the response. */
@@ -54,7 +49,6 @@ type Work<Request> =
     }
   | { readonly perform: (request: Request) => Promise<PageResponse>; readonly next?: undefined };
 
-/** What a page with a form shows, and what the form does. */
 export type FormDescription<Request = object> = FormParts & Work<Request>;
 
 /** What a page that only asks before an action shows, and what the action does. */
@@ -137,7 +131,8 @@ function formPage(
   { hasFiles = false }: FormOptions,
   parts: FormParts,
 ): Page {
-  const { title, parent, messages, text, fields, values = {}, version, button, isDestructive } = parts;
+  const { title, parent, messages, formsLeaveSite } = parts;
+  const { text, fields, values = {}, version, button, isDestructive } = parts;
   const form = (
     <Form hasFiles={hasFiles}>
       {version && <Seen values={version} />}
@@ -148,10 +143,10 @@ function formPage(
   return {
     title,
     parent,
-    ...(parts.formsLeaveSite && { formsLeaveSite: true }),
+    messages,
+    formsLeaveSite,
     content: (
       <>
-        {messages && <Done messages={messages} />}
         <FormProblem />
         {inParagraph(text)}
         {operation === ANY_USER ? (

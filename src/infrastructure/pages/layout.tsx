@@ -2,7 +2,7 @@ import type { ComponentChildren, VNode } from 'preact';
 import { environmentOf } from '../http/index.js';
 import { AccountMenu, ENVIRONMENT_NAMES, EnvironmentSwitch, Navigation, SearchBox } from './navigation.js';
 import { CurrentPage, usePage, type Page, type PageContext } from './page.js';
-import { Foreign, Moment, Notice } from './parts/elements.js';
+import { Done, Foreign, Moment, Notice } from './parts/elements.js';
 
 /** The frame around every page. Logged-in users get the navigation, and the scripts that improve pages. */
 export function Layout({ page, context }: { readonly page: Page; readonly context: PageContext }): VNode {
@@ -51,6 +51,7 @@ export function Layout({ page, context }: { readonly page: Page; readonly contex
           <main id="content">
             <SecondFactorNotice {...context} />
             <PageHeading page={page} />
+            {page.messages && <Done messages={page.messages} />}
             {page.content}
           </main>
         </CurrentPage.Provider>

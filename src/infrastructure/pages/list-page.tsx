@@ -8,7 +8,7 @@ import {
   type PageOperation,
   type PageVisit,
 } from './page-route.decorator.js';
-import { Done, EmptyState, FormProblem, inParagraph } from './parts/elements.js';
+import { EmptyState, FormProblem, inParagraph } from './parts/elements.js';
 import { FilterForm, Pagination, Results } from './parts/list.js';
 import { Table, type Column } from './parts/table.js';
 import { queryFrom, submitted } from './submitted.js';
@@ -30,12 +30,12 @@ interface EmptyList {
   readonly text: ComponentChildren;
 }
 
-/** A page with a list. */
-export interface ListDescription<Row, Query = object> extends Pick<Page, 'title' | 'parent' | 'about'> {
+export interface ListDescription<Row, Query = object> extends Pick<
+  Page,
+  'title' | 'parent' | 'about' | 'messages'
+> {
   /** Links and buttons beside the heading; in place of a list that is empty although nothing filters it. */
   readonly actions?: ComponentChildren;
-  /** What forms that lead to the list have done, by the values of `done`. */
-  readonly messages?: Readonly<Record<string, string>>;
   /** `Filter`, `FilterChoice` and so on. */
   readonly filters?: ComponentChildren;
   /** The label of the button that applies the filters. */
@@ -126,23 +126,19 @@ function listPage<Row, Query>(
     parent,
     about,
     actions,
-    content: (
+    messages,
+    content: filters ? (
       <>
-        {messages && <Done messages={messages} />}
-        {filters ? (
-          <>
-            <FilterForm tools={tools} apply={apply}>
-              {filters}
-            </FilterForm>
-            <Results>
-              <FormProblem />
-              {shown}
-            </Results>
-          </>
-        ) : (
-          shown
-        )}
+        <FilterForm tools={tools} apply={apply}>
+          {filters}
+        </FilterForm>
+        <Results>
+          <FormProblem />
+          {shown}
+        </Results>
       </>
+    ) : (
+      shown
     ),
   };
 }

@@ -10,7 +10,7 @@ import { INSUFFICIENT_ROLE, INVALID_ACCESS_TOKEN, NOT_FOUND, type ApiError } fro
 import { ExceptionFilter, isCrossSiteRequest, readForm, type FormFields } from '../http/index.js';
 import type { PageResponse } from './page.js';
 import { INVALID_FORM_TOKEN, NO_COOKIES } from './page.guards.js';
-import { Link, Notice } from './parts/elements.js';
+import { Notice, noticePage } from './parts/elements.js';
 import { Form, FORM_TOKEN_FIELD, PAGE_TOKEN_FIELD } from './parts/form.js';
 import { inWords } from './page-words.js';
 import { SEEN_FIELD } from './submitted.js';
@@ -55,18 +55,14 @@ export class UnknownPages {
 function pageOf(error: ApiError, request: Request): PageResponse {
   if (requiresLogin(error)) return { redirectTo: loginPath(error, request) };
   if (error.message === SECOND_FACTOR_REQUIRED) return { redirectTo: '/account/second-factor' };
-  return {
+  return noticePage({
     title: titleOf(error),
     status: error.status,
     headers: error.headers,
-    content: (
-      <>
-        <Notice kind="bad">{withoutHeader(error.message)}</Notice>
-        <p>{adviceFor(error)}</p>
-        <Link to="/dashboard">Go to the overview</Link>
-      </>
-    ),
-  };
+    notice: withoutHeader(error.message),
+    text: adviceFor(error),
+    links: { '/dashboard': 'Go to the overview' },
+  });
 }
 
 const TITLES: Readonly<Record<number, string>> = {

@@ -1,5 +1,6 @@
 import {
   applyDecorators,
+  createParamDecorator,
   Injectable,
   mixin,
   SetMetadata,
@@ -28,7 +29,7 @@ import {
   type DashboardIdentity,
 } from '../auth/index.js';
 import type { PlatformEnvironment, Surface } from '../config/index.js';
-import { environmentOf, FormFields, OnSurface, requestParameter, type FormOptions } from '../http/index.js';
+import { environmentOf, FormFields, OnSurface, type FormOptions } from '../http/index.js';
 import { RATE_LIMIT_EXCEEDED } from '../errors/index.js';
 import type { RateLimit } from '../rate-limiting/index.js';
 import { fieldOf } from '../validation/index.js';
@@ -229,10 +230,9 @@ function RecordExport(action: AuditedAction): Type<NestInterceptor> {
   return mixin(ExportInterceptor);
 }
 
-export const FormBody = requestParameter(({ body }) => body as FormFields);
-
-/** What a page of the dashboard was requested with. `Name` are the placeholders of its path. */
+/** What a page was requested with. `Name` are the placeholders of its path. */
 export interface PageVisit<Name extends string = never> {
+  /** Only for pages that require a login. */
   readonly actor: DashboardActor;
   /** Only for controllers with the paths of `inEachEnvironment`. */
   readonly environment: PlatformEnvironment;
@@ -240,6 +240,9 @@ export interface PageVisit<Name extends string = never> {
   readonly query: Readonly<Record<string, unknown>>;
   /** Empty if the page was opened. */
   readonly form: FormFields;
+  readonly request: Request;
+  /** For headers and cookies. What the handler returns is sent. */
+  readonly response: Response;
 }
 
 /** Returns the environment of the page if the class of a request has the field. */
@@ -253,15 +256,21 @@ export function environmentFor(
 const NO_FORM = new FormFields(new URLSearchParams());
 
 /** Handler parameter: a `PageVisit`. */
-export const Visit = requestParameter((request): PageVisit<string> => ({
-  actor: dashboardActorOf(request),
-  get environment() {
-    return pageEnvironmentOf(request);
-  },
-  params: request.params as Record<string, string>,
-  query: request.query,
-  form: request.body instanceof FormFields ? request.body : NO_FORM,
-}));
+export const Visit = createParamDecorator((_data: unknown, context: ExecutionContext): PageVisit<string> => {
+  const http = context.switchToHttp();
+  const request = http.getRequest<Request>();
+  return {
+    actor: dashboardActorOf(request),
+    get environment() {
+      return pageEnvironmentOf(request);
+    },
+    params: request.params as Record<string, string>,
+    query: request.query,
+    form: request.body instanceof FormFields ? request.body : NO_FORM,
+    request,
+    response: http.getResponse<Response>(),
+  };
+});
 
 function pageEnvironmentOf({ path }: Pick<Request, 'path'>): PlatformEnvironment {
   const environment = environmentOf(path);

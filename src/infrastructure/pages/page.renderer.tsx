@@ -168,7 +168,7 @@ function consumeDone(request: Request, response: Response): string | undefined {
 
 function policyOf(page: PageResponse, hasScripts: boolean): string {
   const policy = hasScripts ? POLICY_WITH_SCRIPTS : POLICY;
-  return 'formsLeaveSite' in page ? policy.replace(" form-action 'self';", '') : policy;
+  return 'content' in page && page.formsLeaveSite ? policy.replace(" form-action 'self';", '') : policy;
 }
 
 /** Returns the address of the page of this service that led here, as far as the browser says so. */

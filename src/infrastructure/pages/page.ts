@@ -16,6 +16,8 @@ export interface Page {
   readonly about?: string;
   /** Links and buttons beside the heading. */
   readonly actions?: ComponentChildren;
+  /** What forms that lead to this page have done, by the values of `done`. */
+  readonly messages?: Readonly<Record<string, string>> | undefined;
   readonly content: ComponentChildren;
   /** Defaults to 200. */
   readonly status?: number;
@@ -26,7 +28,7 @@ export interface Page {
    * Whether a form of the page leads to another site, which may redirect to any other. Chromium cancels redirects to sites that
    * `form-action` does not list, and nobody knows them all: docs/decisions/0038-forms-sent-twice.md.
    */
-  readonly formsLeaveSite?: boolean;
+  readonly formsLeaveSite?: boolean | undefined;
   /** Why the form or the query was not accepted. */
   readonly problem?: string;
   /** Returns the page with fewer rows of its list, for rows with texts so long that the page would be too large. */

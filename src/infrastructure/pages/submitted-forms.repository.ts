@@ -1,6 +1,27 @@
 import { Injectable } from '@nestjs/common';
-import { Transaction } from '../database/index.js';
+import { Column, Entity, PrimaryColumn } from 'typeorm';
+import { DeleteAfter, Transaction } from '../database/index.js';
 import { HoldsUserData, type UserDataHolder } from '../erasure/index.js';
+import { MINUTE } from '../time/index.js';
+
+/** How long a form that is sent again leads to where it led first. */
+export const REPEATED_FOR = 10 * MINUTE;
+
+/** A form of a page that is being processed, or that led to another page. */
+@Entity({ name: 'submitted_form' })
+export class SubmittedForm {
+  /** Digest of the browser, the address, and the fields with the token of the page. */
+  @PrimaryColumn({ name: 'form_hash', type: 'bytea' })
+  formHash!: Buffer;
+
+  /** Where the form led, and the cookies that it set, encrypted. Null while the form is being processed. */
+  @Column({ name: 'outcome_sealed', type: 'bytea', nullable: true })
+  outcomeSealed!: Buffer | null;
+
+  @DeleteAfter(REPEATED_FOR)
+  @Column({ name: 'created_at', type: 'timestamptz', precision: 3 })
+  createdAt!: Date;
+}
 
 /** An address that a form led to can name a user. Nothing says which, so that an erasure deletes all of them. */
 @HoldsUserData('access')

@@ -7,8 +7,7 @@ import { FormFields } from '../http/index.js';
 import { Clock, MINUTE, SECOND } from '../time/index.js';
 import { browserOf } from './form-tokens.js';
 import { PAGE_TOKEN_FIELD } from './parts/form.js';
-import { REPEATED_FOR, SubmittedForm } from './submitted-form.entity.js';
-import { SubmittedFormsRepository } from './submitted-forms.repository.js';
+import { REPEATED_FOR, SubmittedForm, SubmittedFormsRepository } from './submitted-forms.repository.js';
 
 /** Milliseconds after which a form without an outcome was lost with its process. No form takes as long. */
 const ABANDONED_AFTER = MINUTE;

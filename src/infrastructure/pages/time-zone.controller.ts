@@ -1,10 +1,9 @@
-import { Controller, Post, Res } from '@nestjs/common';
-import type { Response } from 'express';
+import { Controller, Post } from '@nestjs/common';
 import { INVALID_FIELD } from '../errors/index.js';
-import { setCookie, type FormFields } from '../http/index.js';
+import { setCookie } from '../http/index.js';
 import { Clock, DAY } from '../time/index.js';
 import type { PageResponse } from './page.js';
-import { FormBody, PageRoute } from './page-route.decorator.js';
+import { PageRoute, Visit, type PageVisit } from './page-route.decorator.js';
 import { timeZoneNamed, TIME_ZONE_COOKIE, ZONE_PARAMETER } from './time-zones.js';
 
 const COOKIE_LIFETIME = 365 * DAY;
@@ -18,7 +17,7 @@ export class TimeZoneController {
   /** Remembers the time zone in which pages show times, and returns to the page. */
   @Post()
   @PageRoute({ login: true, withoutSecondFactor: true, form: true })
-  choose(@FormBody() form: FormFields, @Res({ passthrough: true }) response: Response): PageResponse {
+  choose(@Visit() { form, response }: PageVisit): PageResponse {
     const zone = timeZoneNamed(form.get(ZONE_PARAMETER) ?? '');
     if (zone === undefined) throw INVALID_FIELD.error('The time zone is unknown.');
     setCookie(response, TIME_ZONE_COOKIE, zone, new Date(this.clock.milliseconds() + COOKIE_LIFETIME));

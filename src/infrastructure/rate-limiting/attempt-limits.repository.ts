@@ -1,13 +1,26 @@
 import { Injectable } from '@nestjs/common';
 import { RateLimiterPostgres } from 'rate-limiter-flexible';
-import { DataSource } from 'typeorm';
+import { Column, DataSource, Entity, PrimaryColumn } from 'typeorm';
 import { SecretDigest } from '../crypto/index.js';
+import { DeleteAfter } from '../database/index.js';
 import { RATE_LIMIT_EXCEEDED, type ApiError } from '../errors/index.js';
 import { Clock, HOUR, MINUTE, SECOND } from '../time/index.js';
-import type { AttemptCount } from './attempt-count.entity.js';
 import { CountedLimit, RateLimitRejections } from './rate-limiters.js';
-// Only SQL uses the entity: the import registers it.
-import './attempt-count.entity.js';
+
+/** A counter of rate-limiter-flexible, which defines the columns. */
+@Entity({ name: 'attempt_count' })
+class AttemptCount {
+  @PrimaryColumn({ type: 'varchar', length: 255 })
+  key!: string;
+
+  @Column({ type: 'integer' })
+  points!: number;
+
+  /** Milliseconds since the epoch. */
+  @DeleteAfter(0)
+  @Column({ type: 'bigint', nullable: true })
+  expire!: string | null;
+}
 
 interface AttemptLimitOptions {
   readonly attempts: number;

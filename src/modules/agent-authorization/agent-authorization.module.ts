@@ -13,13 +13,12 @@ import { AgentAuthorizationsRepository } from './authorizations/agent-authorizat
 import { AgentAuthorizationsService } from './authorizations/agent-authorizations.service.js';
 import { AgentUsersController } from './authorizations/agent-users.controller.js';
 import { AuthorizationPagesController } from './authorizations/authorization-pages.controller.js';
-import { AgentCodeGrant } from './connections/agent-code.grant.js';
 import { AgentConnectionsController } from './connections/agent-connections.controller.js';
 import { AgentConnectionsRepository } from './connections/agent-connections.repository.js';
 import { AgentConnectionsService } from './connections/agent-connections.service.js';
 import { AgentOAuthController } from './connections/agent-oauth.controller.js';
 import { AgentOAuthService } from './connections/agent-oauth.service.js';
-import { AgentRefreshGrant } from './connections/agent-refresh.grant.js';
+import { AgentGrants } from './connections/agent-grants.js';
 import { AgentTokensBatch } from './connections/agent-tokens.batch.js';
 import { AgentTokensService } from './connections/agent-tokens.service.js';
 import { AGENT_PAGES } from './pages/agents.pages.js';
@@ -44,8 +43,7 @@ import { AgentSettingsService } from './settings/agent-settings.service.js';
     AgentAuthorizationsService,
     AgentAuthorizationsRepository,
     AgentOAuthService,
-    AgentCodeGrant,
-    AgentRefreshGrant,
+    AgentGrants,
     AgentTokensService,
     AgentTokensBatch,
     AgentConnectionsService,

@@ -1,19 +1,14 @@
-import { Column, Entity, PrimaryColumn } from 'typeorm';
+import { Column, Entity } from 'typeorm';
+import { DatedRow } from '../../infrastructure/database/index.js';
 
 @Entity({ name: 'allowlisted_domain' })
-export class AllowlistedDomain {
-  @PrimaryColumn({ type: 'uuid' })
-  id!: string;
-
+export class AllowlistedDomain extends DatedRow {
   @Column({ name: 'organization_id', type: 'uuid' })
   organizationId!: string;
 
   /** In ASCII and lowercase, as DNS compares names. Only one organization can have proved it. */
   @Column({ type: 'varchar', length: 253 })
   domain!: string;
-
-  @Column({ name: 'created_at', type: 'timestamptz', precision: 3 })
-  createdAt!: Date;
 
   /** When the DNS record that proves the domain was first found. Null if it never was, or was missing for days. */
   @Column({ name: 'proved_at', type: 'timestamptz', precision: 3, nullable: true })

@@ -1,14 +1,12 @@
-import { Column, Entity, PrimaryColumn } from 'typeorm';
+import { Column, Entity } from 'typeorm';
+import { DatedRow } from '../../infrastructure/database/index.js';
 import type { PlatformEnvironment } from '../../infrastructure/config/index.js';
 
 export const MAX_NAME_LENGTH = 100;
 
 /** An API client of an organization, one for each environment. Its ID is the `client_id`. */
 @Entity({ name: 'api_client' })
-export class ApiClient {
-  @PrimaryColumn({ type: 'uuid' })
-  id!: string;
-
+export class ApiClient extends DatedRow {
   @Column({ name: 'organization_id', type: 'uuid' })
   organizationId!: string;
 
@@ -22,9 +20,6 @@ export class ApiClient {
   /** Restricted operations that this client may use. */
   @Column({ name: 'enabled_operations', type: 'text', array: true, default: () => "'{}'" })
   enabledOperations!: string[];
-
-  @Column({ name: 'created_at', type: 'timestamptz', precision: 3 })
-  createdAt!: Date;
 }
 
 /**
@@ -32,10 +27,7 @@ export class ApiClient {
  * secret signs webhooks and can be shown again.
  */
 @Entity({ name: 'api_secret' })
-export class ApiSecret {
-  @PrimaryColumn({ type: 'uuid' })
-  id!: string;
-
+export class ApiSecret extends DatedRow {
   @Column({ name: 'client_id', type: 'uuid' })
   clientId!: string;
 
@@ -47,9 +39,6 @@ export class ApiSecret {
 
   @Column({ type: 'bytea' })
   sealed!: Buffer;
-
-  @Column({ name: 'created_at', type: 'timestamptz', precision: 3 })
-  createdAt!: Date;
 
   /** Time from which this secret signs webhooks, until a later version does. An activation sets it to the creation time. */
   @Column({ name: 'signs_from', type: 'timestamptz', precision: 3 })

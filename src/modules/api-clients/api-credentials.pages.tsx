@@ -11,7 +11,6 @@ import {
   dashboardPath,
   DashboardPage,
   Details,
-  Done,
   EmptyState,
   FormPage,
   inEachEnvironment,
@@ -82,18 +81,16 @@ const NO_CREDENTIALS = {
   ),
 };
 
-function credentialsPage(overview: SecretsOverview): Pick<Page, 'about' | 'content'> {
+function credentialsPage(overview: SecretsOverview): Pick<Page, 'about' | 'messages' | 'content'> {
   const { client, overlapEndsAt } = overview;
   return {
     about: 'Your programs send them with each API request (HTTP Basic). The secret also signs webhooks.',
+    messages: {
+      renamed: 'The client was renamed.',
+      activated: 'From now on, webhooks are signed with the new secret.',
+    },
     content: (
       <>
-        <Done
-          messages={{
-            renamed: 'The client was renamed.',
-            activated: 'From now on, webhooks are signed with the new secret.',
-          }}
-        />
         <section class="card">
           <CodeBlock title="Client ID" code={client.id} />
           <Details

@@ -1,6 +1,5 @@
-import { Controller, Get, Inject, Param, Query, type StreamableFile } from '@nestjs/common';
+import { Controller, Get, Inject, type StreamableFile } from '@nestjs/common';
 import type { ComponentChildren, VNode } from 'preact';
-import { CurrentActor, type DashboardActor } from '../../infrastructure/auth/index.js';
 import { browserName } from '../../infrastructure/http/index.js';
 import {
   Badge,
@@ -25,6 +24,7 @@ import {
   PeriodFields,
   queryFrom,
   RelativeTime,
+  Visit,
   type ExportFormat,
   type ListDescription,
   type Page,
@@ -142,12 +142,9 @@ export class AuditLogPage extends ListPage('listAuditEntries', SearchAuditLogsQu
 
   @Get('export/:format')
   @DashboardExport('exportAuditLog')
-  export(
-    @CurrentActor() { organizationId, organizationName }: DashboardActor,
-    @Param('format') wanted: string,
-    @Query() query: Readonly<Record<string, unknown>>,
-  ): Promise<StreamableFile> {
-    const { format, ...filters } = queryFrom(ExportAuditLogsQuery, query, { format: wanted });
+  export(@Visit() { actor, params, query }: PageVisit<'format'>): Promise<StreamableFile> {
+    const { organizationId, organizationName } = actor;
+    const { format, ...filters } = queryFrom(ExportAuditLogsQuery, query, params);
     const rows = this.auditLogs.allMatching(organizationId, filters);
     const { start, end } = filters;
     const file = { format, name: 'audit-log', organizationName, start, end };
@@ -157,21 +154,17 @@ export class AuditLogPage extends ListPage('listAuditEntries', SearchAuditLogsQu
   /** @param upTo the sequence of the last entry to verify; anything else means the newest entries */
   @Get('verify')
   @DashboardPage('listAuditEntries')
-  async verify(
-    @CurrentActor() { organizationId }: DashboardActor,
-    @Query('up_to') upTo: unknown,
-  ): Promise<PageResponse> {
+  async verify(@Visit() { actor, query: { up_to: upTo } }: PageVisit): Promise<PageResponse> {
     const sequence = /^[1-9]\d{0,14}$/.test(String(upTo)) ? Number(upTo) : undefined;
-    return verificationPage(await this.verification.verifyPart(organizationId, VERIFIED_ENTRIES, sequence));
+    return verificationPage(
+      await this.verification.verifyPart(actor.organizationId, VERIFIED_ENTRIES, sequence),
+    );
   }
 
   @Get('entries/:id')
   @DashboardPage('listAuditEntries')
-  async get(
-    @CurrentActor() { organizationId }: DashboardActor,
-    @Param('id') id: string,
-  ): Promise<PageResponse> {
-    return entryPage(await this.auditLogs.get(organizationId, id));
+  async get(@Visit() { actor, params }: PageVisit<'id'>): Promise<PageResponse> {
+    return entryPage(await this.auditLogs.get(actor.organizationId, params.id));
   }
 }
 

@@ -100,8 +100,7 @@ export class AuditLogsService {
 
   /** @throws ApiError NOT_FOUND if the organization has no entry with this ID */
   async get(organizationId: string, id: string): Promise<AuditLogEntryResponse> {
-    const entry = isUUID(id) ? await this.repository.find(organizationId, { id }) : null;
-    if (!entry) throw NOT_FOUND.error();
+    const entry = NOT_FOUND.unlessFound(isUUID(id) && (await this.repository.find(organizationId, { id })));
     return toResponse(entry);
   }
 

@@ -1,6 +1,5 @@
 import { Controller, Inject, Post } from '@nestjs/common';
 import type { VNode } from 'preact';
-import { CurrentActor, type DashboardActor } from '../../infrastructure/auth/index.js';
 import { maskedUrl } from '../../infrastructure/logging/index.js';
 import {
   ActionButton,
@@ -12,6 +11,7 @@ import {
   requireUnchanged,
   SelectField,
   TextField,
+  Visit,
   type FormDescription,
   type PageResponse,
   type PageVisit,
@@ -74,7 +74,7 @@ export class AuditStreamPage extends FormPage(
 
   @Post('remove')
   @DashboardAction('deleteAuditStream')
-  async remove(@CurrentActor() actor: DashboardActor): Promise<PageResponse> {
+  async remove(@Visit() { actor }: PageVisit): Promise<PageResponse> {
     await this.streams.remove(actor);
     return { redirectTo: `${PATH}?done=removed` };
   }

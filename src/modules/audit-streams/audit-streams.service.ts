@@ -77,8 +77,7 @@ export class AuditStreamsService {
   @Transactional()
   async remove(actor: DashboardActor): Promise<void> {
     const { organizationId } = actor;
-    const stream = await this.transaction.lockRow(AuditStream, { organizationId });
-    if (!stream) throw NOT_FOUND.error();
+    const stream = NOT_FOUND.unlessFound(await this.transaction.lockRow(AuditStream, { organizationId }));
     await this.transaction.manager.delete(AuditStream, { organizationId });
     const target = { name: new URL(stream.url).host };
     await this.auditLog.record({ action: 'audit_stream.remove', actor, target });

@@ -1,5 +1,5 @@
-import { Column, Entity, PrimaryColumn } from 'typeorm';
-import { DeleteAfter } from '../../infrastructure/database/index.js';
+import { Column, Entity } from 'typeorm';
+import { DeleteAfter, StoredRow } from '../../infrastructure/database/index.js';
 import { DAY } from '../../infrastructure/time/index.js';
 import { MAX_URL_LENGTH } from '../../infrastructure/validation/index.js';
 import { CareersConfiguration } from './careers.configuration.js';
@@ -17,10 +17,7 @@ export const MAX_NAME_LENGTH = 256;
 
 /** A job application. It contains personal data: only recruiters can read it, on the command line. */
 @Entity({ name: 'job_application' })
-export class JobApplication {
-  @PrimaryColumn({ type: 'uuid' })
-  id!: string;
-
+export class JobApplication extends StoredRow {
   @DeleteAfter((configuration) => configuration.get(CareersConfiguration).retentionDays * DAY)
   @Column({ name: 'received_at', type: 'timestamptz', precision: 3 })
   receivedAt!: Date;

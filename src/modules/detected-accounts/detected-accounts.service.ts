@@ -32,8 +32,7 @@ export class DetectedAccountsService {
    * @throws ApiError if the client or a merchant does not exist, or the key was used for other content
    */
   async recordForClient(request: CreateDetectionRequest): Promise<EventResponse> {
-    const client = await this.clients.find(request.client_id);
-    if (!client) throw API_CLIENT_NOT_FOUND.error();
+    const client = API_CLIENT_NOT_FOUND.unlessFound(await this.clients.find(request.client_id));
     const { clientId, environment } = client;
     return this.record({ clientId, environment }, request, request.idempotency_key);
   }

@@ -86,8 +86,7 @@ export class Site {
   private guide(name: string): Promise<StaticContent> {
     const { entries } = this.guides;
     const index = entries.findIndex(({ path }) => path === `/docs/${name}`);
-    const entry = entries[index];
-    if (!entry) throw NOT_FOUND.error();
+    const entry = NOT_FOUND.unlessFound(entries[index]);
     return this.rendered(entry.path, async () => ({
       title: entry.title,
       description: entry.topic.replaceAll('`', ''),
@@ -228,8 +227,7 @@ const ASSETS: Readonly<Record<string, () => string | Buffer>> = {
 
 /** @throws ApiError NOT_FOUND if pages load no such file */
 function readSiteAsset(name: string): StaticContent {
-  const read = Object.hasOwn(ASSETS, name) ? ASSETS[name] : undefined;
-  if (!read) throw NOT_FOUND.error();
+  const read = NOT_FOUND.unlessFound(Object.hasOwn(ASSETS, name) ? ASSETS[name] : undefined);
   return new StaticContent(read(), { 'Content-Type': TYPES[extname(name)] ?? '' });
 }
 

@@ -145,8 +145,7 @@ function toPublishRequest(
   request: PublishEventRequest,
   { clients, merchants, sessions }: References,
 ): PublishRequest {
-  const client = clients.get(request.client_id);
-  if (!client) throw API_CLIENT_NOT_FOUND.error();
+  const client = API_CLIENT_NOT_FOUND.unlessFound(clients.get(request.client_id));
   const session = sessions.get(request.session_id?.toLowerCase() ?? '');
   const belongsToUser =
     session?.clientId === client.clientId && session.externalUserId === request.external_user_id;

@@ -1,13 +1,10 @@
-import { Column, Entity, PrimaryColumn } from 'typeorm';
-import { DeleteAfter } from '../../infrastructure/database/index.js';
+import { Column, Entity } from 'typeorm';
+import { DeleteAfter, StoredRow } from '../../infrastructure/database/index.js';
 import { DAY } from '../../infrastructure/time/index.js';
 
 /** The last erasure of a user, and its progress. Names the user only by a keyed hash, apart from what the job needs to run. */
 @Entity({ name: 'user_erasure' })
-export class UserErasure {
-  @PrimaryColumn({ type: 'uuid' })
-  id!: string;
-
+export class UserErasure extends StoredRow {
   @Column({ name: 'client_id', type: 'uuid' })
   clientId!: string;
 

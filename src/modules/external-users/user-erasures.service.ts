@@ -83,9 +83,7 @@ export class UserErasuresService extends RecurringJob {
 
   /** @throws ApiError ERASURE_NOT_FOUND */
   async get(client: Pick<ErasingClient, 'clientId'>, externalUserId: string): Promise<UserErasureResponse> {
-    const erasure = await this.find(client, externalUserId);
-    if (!erasure) throw ERASURE_NOT_FOUND.error();
-    return erasure;
+    return ERASURE_NOT_FOUND.unlessFound(await this.find(client, externalUserId));
   }
 
   /** Returns the last erasure of a user of the client. */

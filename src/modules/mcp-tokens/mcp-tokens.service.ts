@@ -43,7 +43,6 @@ export interface McpTokenData {
   readonly agent: string | null;
 }
 
-/** An MCP token that was revoked, and the end user for whom it was created. */
 export type RevokedMcpToken = Pick<NewMcpToken, 'tokenHash' | 'clientId' | 'externalUserId'>;
 
 /** A connection of an agent that ended, with all its tokens. */

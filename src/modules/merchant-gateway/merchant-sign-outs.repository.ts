@@ -1,6 +1,27 @@
 import { Injectable } from '@nestjs/common';
-import { Transaction } from '../../infrastructure/database/index.js';
-import { MerchantSignOut } from './merchant-sign-out.entity.js';
+import { Column, Entity, PrimaryColumn } from 'typeorm';
+import { DeleteAfter, Transaction } from '../../infrastructure/database/index.js';
+import { DAY } from '../../infrastructure/time/index.js';
+
+/**
+ * A sign-in that the gateway has to end, because the account was unlinked, its user was erased, its link ended, or the user
+ * entered credentials again instead of a code. Deleted when the gateway has confirmed it.
+ */
+@Entity({ name: 'merchant_sign_out' })
+class MerchantSignOut {
+  /** The session of an unlinked account, or another sign-in. */
+  @PrimaryColumn({ name: 'sign_in_id', type: 'uuid' })
+  signInId!: string;
+
+  /** The job stops after a month without a confirmation. */
+  @DeleteAfter(30 * DAY)
+  @Column({ name: 'created_at', type: 'timestamptz', precision: 3 })
+  createdAt!: Date;
+
+  /** When the last request about the sign-in was sent to the gateway. */
+  @Column({ name: 'asked_at', type: 'timestamptz', precision: 3, nullable: true })
+  askedAt!: Date | null;
+}
 
 /** A sign-in to undo; null if there was none. */
 export interface SignOut {

@@ -129,9 +129,7 @@ export class MerchantCatalogService implements OnApplicationBootstrap {
    */
   async require(id: string | number): Promise<CatalogEntry> {
     const number = parseMerchantId(String(id));
-    const merchant = number && (await this.byIds([number])).get(number);
-    if (!merchant) throw MERCHANT_NOT_FOUND.error();
-    return merchant;
+    return MERCHANT_NOT_FOUND.unlessFound(number && (await this.byIds([number])).get(number));
   }
 
   /** @throws ApiError MERCHANT_NOT_FOUND also if the organization hides the merchant in this environment */

@@ -9,7 +9,6 @@ export const LOGO_NOT_FOUND = new ErrorKind(404, 'INVALID_REQUEST', 'NOT_FOUND',
 export const LOGO_MEDIA_TYPES = ['image/png', 'image/jpeg', 'image/webp'] as const;
 export type LogoMediaType = (typeof LOGO_MEDIA_TYPES)[number];
 
-/** Bytes. */
 export const MAX_LOGO_BYTES = 262_144;
 
 const PNG = Buffer.from([0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a]);

@@ -1,16 +1,11 @@
-import { Column, Entity, PrimaryColumn } from 'typeorm';
+import { Column, Entity } from 'typeorm';
+import { DatedRow } from '../../infrastructure/database/index.js';
 import type { LogoMediaType } from './logo.js';
 
 @Entity({ name: 'organization' })
-export class Organization {
-  @PrimaryColumn({ type: 'uuid' })
-  id!: string;
-
+export class Organization extends DatedRow {
   @Column({ type: 'varchar', length: 256 })
   name!: string;
-
-  @Column({ name: 'created_at', type: 'timestamptz', precision: 3 })
-  createdAt!: Date;
 
   @Column({ name: 'activated_at', type: 'timestamptz', precision: 3, nullable: true })
   activatedAt!: Date | null;

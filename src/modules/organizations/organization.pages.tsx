@@ -1,6 +1,5 @@
 import { Controller, Get, Header, Inject, type StreamableFile } from '@nestjs/common';
 import type { VNode } from 'preact';
-import { CurrentActor, type DashboardActor } from '../../infrastructure/auth/index.js';
 import {
   Allowed,
   Badge,
@@ -9,7 +8,6 @@ import {
   DashboardFile,
   DashboardPage,
   Details,
-  Done,
   FileField,
   FormPage,
   isolated,
@@ -17,6 +15,7 @@ import {
   requireUnchanged,
   SelectField,
   usePage,
+  Visit,
   type Confirmation,
   type FormDescription,
   type PageResponse,
@@ -36,7 +35,7 @@ class SettingsPage {
 
   @Get()
   @DashboardPage('getOrganization')
-  async show(@CurrentActor() actor: DashboardActor): Promise<PageResponse> {
+  async show(@Visit() { actor }: PageVisit): Promise<PageResponse> {
     const organization = await this.organizations.get(actor);
     return {
       title: SETTINGS.title,
@@ -45,16 +44,14 @@ class SettingsPage {
           Activate organization
         </ButtonLink>
       ),
+      messages: {
+        activated: 'The organization is active.',
+        required: 'The requirement is saved. It applies from the time below.',
+        optional: 'Two-factor authentication is no longer required.',
+        logo: 'The logo was changed.',
+      },
       content: (
         <>
-          <Done
-            messages={{
-              activated: 'The organization is active.',
-              required: 'The requirement is saved. It applies from the time below.',
-              optional: 'Two-factor authentication is no longer required.',
-              logo: 'The logo was changed.',
-            }}
-          />
           <Details
             entries={[
               ['Name', organization.name],
@@ -73,7 +70,7 @@ class SettingsPage {
   @Get('logo')
   @Header('Content-Security-Policy', "default-src 'none'; sandbox")
   @DashboardFile('getOrganizationLogo')
-  logo(@CurrentActor() actor: DashboardActor): Promise<StreamableFile> {
+  logo(@Visit() { actor }: PageVisit): Promise<StreamableFile> {
     return this.organizations.logo(actor);
   }
 }

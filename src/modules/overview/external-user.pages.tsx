@@ -8,7 +8,6 @@ import {
   ConfirmPage,
   DashboardPage,
   dashboardPath,
-  Done,
   HiddenField,
   inEachEnvironment,
   isolated,
@@ -189,9 +188,9 @@ function externalUserPage(environment: PlatformEnvironment, props: ExternalUserP
         Erase
       </ButtonLink>
     ),
+    messages: MESSAGES,
     content: (
       <>
-        <Done messages={MESSAGES} />
         {props.entries && props.events !== undefined ? null : (
           <p>The request log is busy, so not everything is known. Reload the page to see it.</p>
         )}

@@ -1,5 +1,4 @@
-import { Controller, Get, Req } from '@nestjs/common';
-import type { Request } from 'express';
+import { Controller, Get } from '@nestjs/common';
 import type { ComponentChildren, VNode } from 'preact';
 import { AccessibleClients } from '../../infrastructure/auth/index.js';
 import type { PlatformEnvironment } from '../../infrastructure/config/index.js';
@@ -69,7 +68,7 @@ export class OverviewPages {
 
   @Get('dashboard')
   @PageRoute({ login: true })
-  home(@Req() request: Request): PageResponse {
+  home(@Visit() { request }: PageVisit): PageResponse {
     return { redirectTo: dashboardPath(this.environments.of(request)) };
   }
 

@@ -1,5 +1,4 @@
-import { Controller, Get, Req } from '@nestjs/common';
-import type { Request } from 'express';
+import { Controller, Get } from '@nestjs/common';
 import type { VNode } from 'preact';
 import {
   DashboardPage,
@@ -22,11 +21,11 @@ export class SearchPage {
   /** @param query.q the text; what is too long is cut off */
   @Get()
   @DashboardPage('listRequestLogs')
-  async find(@Visit() visit: PageVisit, @Req() { socket }: Request): Promise<PageResponse> {
+  async find(@Visit() visit: PageVisit): Promise<PageResponse> {
     const { q } = visit.query;
     const text = typeof q === 'string' ? q.replaceAll('\0', '').trim().slice(0, MAX_SEARCH_LENGTH) : '';
     if (text === '') return { title: 'Search', content: WHAT_TO_SEARCH };
-    const found = await this.search.find(visit, text, () => socket.destroyed);
+    const found = await this.search.find(visit, text, () => visit.request.socket.destroyed);
     return { title: `Results for “${isolated(text)}”`, content: <Results text={text} {...found} /> };
   }
 }

@@ -1,12 +1,10 @@
-import { Column, Entity, PrimaryColumn } from 'typeorm';
+import { Column, Entity } from 'typeorm';
+import { StoredRow } from '../../infrastructure/database/index.js';
 import { MAX_FILTER_NAME_LENGTH } from '../../infrastructure/pages/index.js';
 
 /** Filters that a dashboard user saved for a list. */
 @Entity({ name: 'saved_filter' })
-export class SavedFilter {
-  @PrimaryColumn({ type: 'uuid' })
-  id!: string;
-
+export class SavedFilter extends StoredRow {
   @Column({ name: 'user_id', type: 'uuid' })
   userId!: string;
 

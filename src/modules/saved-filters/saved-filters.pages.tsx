@@ -1,6 +1,4 @@
-import { Controller, Get, Inject, Param, Post } from '@nestjs/common';
-import { CurrentActor, type DashboardActor } from '../../infrastructure/auth/index.js';
-import type { FormFields } from '../../infrastructure/http/index.js';
+import { Controller, Get, Inject, Post } from '@nestjs/common';
 import {
   ANY_USER,
   Checkboxes,
@@ -8,7 +6,6 @@ import {
   DashboardAction,
   DashboardPage,
   FilteredLists,
-  FormBody,
   FormProblem,
   HiddenField,
   Link,
@@ -16,6 +13,7 @@ import {
   requestFrom,
   SaveFiltersForm,
   submitted,
+  Visit,
   type Confirmation,
   type PageResponse,
   type PageVisit,
@@ -38,7 +36,7 @@ class SavedFiltersController {
   /** The form is on every list with filters, and shown as a page only if it was refused. */
   @Post()
   @DashboardAction(ANY_USER)
-  save(@CurrentActor() actor: DashboardActor, @FormBody() form: FormFields): Promise<PageResponse> {
+  save(@Visit() { actor, form }: PageVisit): Promise<PageResponse> {
     const page = form.get('page') ?? '';
     const address = addressOf(page);
     return submitted(
@@ -68,8 +66,8 @@ class SavedFiltersController {
   /** Leads to the list. Links with the filters themselves would make its page large. */
   @Get('open/:id')
   @DashboardPage(ANY_USER)
-  async open(@CurrentActor() { userId }: DashboardActor, @Param('id') id: string): Promise<PageResponse> {
-    const { list, filters } = await this.savedFilters.get(userId, id);
+  async open(@Visit() { actor, params }: PageVisit<'id'>): Promise<PageResponse> {
+    const { list, filters } = await this.savedFilters.get(actor.userId, params.id);
     return { redirectTo: pathOf({ list, filters: new URLSearchParams(filters) }) };
   }
 }

@@ -48,9 +48,9 @@ export class SavedFiltersService implements SavedFilters {
 
   /** @throws ApiError NOT_FOUND, also for the filters of another user */
   async get(userId: string, id: string): Promise<SavedFilter> {
-    const saved = isUUID(id) ? await this.transaction.manager.findOneBy(SavedFilter, { userId, id }) : null;
-    if (!saved) throw NOT_FOUND.error();
-    return saved;
+    return NOT_FOUND.unlessFound(
+      isUUID(id) && (await this.transaction.manager.findOneBy(SavedFilter, { userId, id })),
+    );
   }
 
   /**
@@ -64,8 +64,7 @@ export class SavedFiltersService implements SavedFilters {
     name: string,
     address: ListAddress,
   ): Promise<{ filters: SavedFilter['filters']; isReplaced: boolean }> {
-    const list = this.lists.at(address.list);
-    if (!list) throw NOT_FOUND.error();
+    const list = NOT_FOUND.unlessFound(this.lists.at(address.list));
     if (!mayPerform(actor, list.operation)) throw INSUFFICIENT_ROLE.error();
     const filters = this.lists.filtersIn(list, address.filters);
     const { length } = String(new URLSearchParams(filters));

@@ -1,14 +1,12 @@
-import { Column, Entity, PrimaryColumn } from 'typeorm';
+import { Column, Entity } from 'typeorm';
+import { DatedRow } from '../../infrastructure/database/index.js';
 import type { ServiceScope } from '../../infrastructure/auth/index.js';
 
 export const MAX_NAME_LENGTH = 100;
 
 /** A credential of one of the platform's own services. Only the digest of the token is stored. */
 @Entity({ name: 'service_token' })
-export class ServiceToken {
-  @PrimaryColumn({ type: 'uuid' })
-  id!: string;
-
+export class ServiceToken extends DatedRow {
   @Column({ type: 'varchar', length: MAX_NAME_LENGTH })
   name!: string;
 
@@ -17,9 +15,6 @@ export class ServiceToken {
 
   @Column({ type: 'bytea' })
   digest!: Buffer;
-
-  @Column({ name: 'created_at', type: 'timestamptz', precision: 3 })
-  createdAt!: Date;
 
   /** Accurate to about a minute; null if the token has not been used. */
   @Column({ name: 'last_used_at', type: 'timestamptz', precision: 3, nullable: true })

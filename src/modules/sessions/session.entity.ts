@@ -1,15 +1,12 @@
-import { Column, Entity, PrimaryColumn } from 'typeorm';
-import { DeleteAfter } from '../../infrastructure/database/index.js';
+import { Column, Entity } from 'typeorm';
+import { DatedRow, DeleteAfter } from '../../infrastructure/database/index.js';
 import { DAY } from '../../infrastructure/time/index.js';
 import { MAX_EXTERNAL_USER_ID_LENGTH } from '../../infrastructure/validation/index.js';
 import type { SessionMetadata, SessionType } from '../../infrastructure/event-catalog/index.js';
 
 /** A session of one user in the client SDK, valid until `expiresAt`. Knowing the ID is enough to open it. */
 @Entity({ name: 'session' })
-export class Session {
-  @PrimaryColumn({ type: 'uuid' })
-  id!: string;
-
+export class Session extends DatedRow {
   @Column({ name: 'client_id', type: 'uuid' })
   clientId!: string;
 
@@ -33,9 +30,6 @@ export class Session {
   /** Merged from the metadata that the backend and the SDK attached. */
   @Column({ type: 'jsonb', default: () => "'{}'" })
   metadata!: SessionMetadata;
-
-  @Column({ name: 'created_at', type: 'timestamptz', precision: 3 })
-  createdAt!: Date;
 
   /** An expired session is kept for another 30 days: later webhooks about its user's cards still carry its metadata. */
   @DeleteAfter(30 * DAY)

@@ -1,6 +1,6 @@
-import { Column, Entity, PrimaryColumn } from 'typeorm';
+import { Column, Entity } from 'typeorm';
 import type { PlatformEnvironment } from '../../infrastructure/config/index.js';
-import { DeleteAfter } from '../../infrastructure/database/index.js';
+import { DatedRow, DeleteAfter } from '../../infrastructure/database/index.js';
 import { DAY, MINUTE } from '../../infrastructure/time/index.js';
 import { MAX_EXTERNAL_USER_ID_LENGTH } from '../../infrastructure/validation/index.js';
 
@@ -16,10 +16,7 @@ export const LINK_LIFETIME = 15 * MINUTE;
  * nothing that the user enters.
  */
 @Entity({ name: 'sign_in_link' })
-export class SignInLink {
-  @PrimaryColumn({ type: 'uuid' })
-  id!: string;
-
+export class SignInLink extends DatedRow {
   /** SHA-256. */
   @Column({ name: 'token_hash', type: 'bytea' })
   tokenHash!: Buffer;
@@ -65,9 +62,6 @@ export class SignInLink {
   /** The session of a completed link. */
   @Column({ name: 'session_id', type: 'uuid', nullable: true })
   sessionId!: string | null;
-
-  @Column({ name: 'created_at', type: 'timestamptz', precision: 3 })
-  createdAt!: Date;
 
   /** An expired link is kept for another week, so that agents and operators can see its status. */
   @DeleteAfter(7 * DAY)

@@ -1,16 +1,17 @@
-import { Controller, Get, Param, Post, Query } from '@nestjs/common';
+import { Controller, Get, Post } from '@nestjs/common';
 import type { ComponentChildren, VNode } from 'preact';
 import type { PlatformEnvironment } from '../../infrastructure/config/index.js';
-import { Origin, type FormFields, type RequestOrigin } from '../../infrastructure/http/index.js';
+import { requestOrigin, type FormFields } from '../../infrastructure/http/index.js';
 import {
   Form,
-  FormBody,
-  Notice,
+  noticePage,
   PageRoute,
   Problem,
   TextField,
+  Visit,
   type Page,
   type PageResponse,
+  type PageVisit,
 } from '../../infrastructure/pages/index.js';
 import { Clock, MINUTE } from '../../infrastructure/time/index.js';
 import { LINK_LIFETIME } from './sign-in-link.entity.js';
@@ -28,31 +29,24 @@ export class SignInPages {
     private readonly clock: Clock,
   ) {}
 
-  /** @param query `done`: the action that the user just completed. `again`: show the credentials form instead of the code form */
+  /** Parameters of the query: `done`: the action that the user just completed. `again`: show the credentials form instead of the code form */
   @Get()
   @PageRoute({ surface: 'connector', login: false })
-  async show(
-    @Param('token') token: string,
-    @Query() { done, again }: Record<string, unknown>,
-  ): Promise<PageResponse> {
+  async show(@Visit() { params: { token }, query }: PageVisit<'token'>): Promise<PageResponse> {
     const link = await this.signIns.find(token);
     const opened = link && (await this.signIns.open(link));
     if (!opened) return unknownLinkPage();
     const data = this.pageDataOf(opened, token);
     const notice = this.noticeOf(opened);
-    if (notice) return noticePage(data, notice, done === notice);
-    return opened.challenge && again === undefined ? codePage(data) : credentialsPage(data);
+    if (notice) return linkNoticePage(data, notice, query['done'] === notice);
+    return opened.challenge && query['again'] === undefined ? codePage(data) : credentialsPage(data);
   }
 
   @Post()
   @PageRoute({ surface: 'connector', login: false, form: true })
-  async submit(
-    @Param('token') token: string,
-    @FormBody() form: FormFields,
-    @Origin() { ip }: RequestOrigin,
-  ): Promise<PageResponse> {
+  async submit(@Visit() { params: { token }, form, request }: PageVisit<'token'>): Promise<PageResponse> {
     const link = await this.signIns.find(token);
-    await this.signIns.countForm(link, ip);
+    await this.signIns.countForm(link, requestOrigin(request).ip);
     const opened = link && (await this.signIns.open(link));
     if (!opened) return unknownLinkPage();
     if (this.noticeOf(opened)) return { redirectTo: pathOf(token) };
@@ -121,7 +115,7 @@ function afterAttempt(
   formAgain: (attemptsLeft: number) => PageResponse,
 ): PageResponse {
   if (attempt.result === 'incorrect') return formAgain(attempt.attemptsLeft);
-  if (attempt.result === 'unknown') return noticePage(data, 'noResponse', false);
+  if (attempt.result === 'unknown') return linkNoticePage(data, 'noResponse', false);
   const { path } = data;
   return { redirectTo: attempt.result === 'succeeded' ? `${path}?done=completed` : path };
 }
@@ -297,38 +291,28 @@ type LinkNotice =
   | 'noResponse';
 
 /** The page that says why a link cannot be used. @param isConfirmation whether the user has just signed in or declined on the page */
-function noticePage(data: SignInPageData, notice: LinkNotice, isConfirmation: boolean): Page {
-  const {
-    status,
-    title,
-    isGood = false,
-    text,
-  } = (isConfirmation && CONFIRMATIONS[notice]) || NOTICES[notice];
-  return {
+function linkNoticePage(data: SignInPageData, notice: LinkNotice, isConfirmation: boolean): Page {
+  const { status, title, text } = (isConfirmation && CONFIRMATIONS[notice]) || NOTICES[notice];
+  return noticePage({
     title: typeof title === 'string' ? title : title(data),
     status,
-    content: <Notice kind={isGood ? 'good' : 'bad'}>{text(data)}</Notice>,
-  };
+    notice: text(data),
+  });
 }
 
 /** The page for a token that no link has. */
 function unknownLinkPage(): Page {
-  return {
+  return noticePage({
     title: 'This link doesn’t work',
     status: 404,
-    content: (
-      <Notice kind="bad">
-        The address may be incomplete: open the link in the text message again. If that doesn’t help, ask your
-        assistant for a new link. Nothing was shared.
-      </Notice>
-    ),
-  };
+    notice:
+      'The address may be incomplete: open the link in the text message again. If that doesn’t help, ask your assistant for a new link. Nothing was shared.',
+  });
 }
 
 interface NoticeText {
   readonly status: number;
   readonly title: string | ((data: SignInPageData) => string);
-  readonly isGood?: boolean;
   readonly text: (data: SignInPageData) => ComponentChildren;
 }
 
@@ -388,14 +372,12 @@ const CONFIRMATIONS: Readonly<Partial<Record<LinkNotice, NoticeText>>> = {
   completed: {
     status: 200,
     title: 'You are signed in',
-    isGood: true,
     text: ({ merchant, organization }) =>
       `${organization} is connected to your ${merchant} account. You can close this page and return to your assistant.`,
   },
   cancelled: {
     status: 200,
     title: 'You declined',
-    isGood: true,
     text: ({ organization }) =>
       `${organization} gets no access, and the link no longer works. You can close this page.`,
   },

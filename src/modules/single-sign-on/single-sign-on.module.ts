@@ -5,7 +5,6 @@ import { DashboardLoginModule } from '../dashboard-login/index.js';
 import { DashboardUsersModule } from '../dashboard-users/index.js';
 import { SamlMetadataReader } from './saml/saml-metadata.js';
 import { SSO_CONFIGURATION_PAGES } from './configurations/sso-configurations.pages.js';
-import { SsoConfigurationsRepository } from './configurations/sso-configurations.repository.js';
 import { SsoConfigurationsService } from './configurations/sso-configurations.service.js';
 import { SsoAttemptsRepository } from './logins/sso-attempts.repository.js';
 import { SsoLoginsController } from './logins/sso-logins.controller.js';
@@ -28,7 +27,6 @@ const PROVIDERS = [
   SamlMetadataReader,
   SamlWorker,
   SamlCertificatesService,
-  SsoConfigurationsRepository,
   SsoAttemptsRepository,
   SsoLoginsService,
   SsoUsersService,

@@ -95,7 +95,7 @@ export class WebhookEndpointsService implements WebhookFilterOptions {
    * @throws ApiError ENVIRONMENT_MISMATCH if the actor's access token is for the other environment
    */
   async require(actor: DashboardActor, id: string): Promise<OwnedWebhookEndpoint> {
-    const endpoint = orNotFound(await this.find(id));
+    const endpoint = WEBHOOK_ENDPOINT_NOT_FOUND.unlessFound(await this.find(id));
     const client = await this.clients.find(endpoint.clientId);
     if (client?.organizationId !== actor.organizationId) throw WEBHOOK_ENDPOINT_NOT_FOUND.error();
     requireEnvironment(actor, client.environment);
@@ -192,7 +192,7 @@ export class WebhookEndpointsService implements WebhookFilterOptions {
     if (hasChanges) await this.write(() => this.transaction.manager.update(WebhookEndpoint, { id }, changes));
     if (changes.url !== undefined) await this.lanes.forgetReceiver(id);
     const hasNewStatus = request.status !== undefined && (await this.setStatus(id, request.status));
-    const changed = { ...orNotFound(await this.find(id)), client };
+    const changed = { ...WEBHOOK_ENDPOINT_NOT_FOUND.unlessFound(await this.find(id)), client };
     const after = await this.toResponse(changed);
     if (hasChanges || hasNewStatus) {
       const audited = changesBetween(auditedOf(before), auditedOf(after));
@@ -228,7 +228,7 @@ export class WebhookEndpointsService implements WebhookFilterOptions {
 
   /** Returns the endpoint and locks it, so that concurrent changes run one after the other. */
   private async lock(id: string): Promise<WebhookEndpoint> {
-    return orNotFound(await this.transaction.lockRow(WebhookEndpoint, { id }));
+    return WEBHOOK_ENDPOINT_NOT_FOUND.unlessFound(await this.transaction.lockRow(WebhookEndpoint, { id }));
   }
 
   /** Returns the endpoints of a client in the order in which they were created. */
@@ -261,11 +261,6 @@ function auditedOf({ url, description, events, status }: WebhookEndpointResponse
 /** Masks secrets in the URL for users who may not change the endpoint. */
 function maskedFor({ role }: DashboardActor, endpoint: OwnedWebhookEndpoint): OwnedWebhookEndpoint {
   return role === 'viewer' ? { ...endpoint, url: maskedUrl(endpoint.url) } : endpoint;
-}
-
-function orNotFound(endpoint: WebhookEndpoint | null): WebhookEndpoint {
-  if (!endpoint) throw WEBHOOK_ENDPOINT_NOT_FOUND.error();
-  return endpoint;
 }
 
 /** Returns the requested values that differ from those of the endpoint. An undefined value is not requested. */

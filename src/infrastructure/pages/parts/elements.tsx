@@ -1,6 +1,6 @@
 import type { ComponentChildren, FunctionComponent, VNode } from 'preact';
 import { mayPerform, type DashboardOperationName } from '../../auth/index.js';
-import { usePage } from '../page.js';
+import { usePage, type Page } from '../page.js';
 import { localTimeAt, offsetAt } from '../time-zones.js';
 import { Icon } from './icon.js';
 
@@ -128,6 +128,33 @@ export const Link: FunctionComponent<{ readonly to: string }> = ({ to, children 
     <a href={to}>{children}</a>
   </p>
 );
+
+interface NoticeDescription extends Omit<Page, 'content'> {
+  readonly notice?: ComponentChildren;
+  /** Defaults to `bad` if the status is that of an error. */
+  readonly kind?: 'good' | 'bad';
+  readonly text?: ComponentChildren;
+  /** Where the user continues: labels by path. */
+  readonly links?: Readonly<Record<string, string>>;
+}
+
+/** Returns a page that only says something. */
+export function noticePage({ notice, kind, text, links = {}, ...page }: NoticeDescription): Page {
+  return {
+    ...page,
+    content: (
+      <>
+        {notice && <Notice kind={kind ?? ((page.status ?? 200) < 400 ? 'good' : 'bad')}>{notice}</Notice>}
+        {inParagraph(text)}
+        {Object.entries(links).map(([path, label]) => (
+          <Link key={path} to={path}>
+            {label}
+          </Link>
+        ))}
+      </>
+    ),
+  };
+}
 
 interface ButtonLinkProps {
   readonly to: string;

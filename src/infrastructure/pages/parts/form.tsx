@@ -251,7 +251,6 @@ export function ZoneField(): VNode | null {
 interface TextAreaProps extends FieldProps {
   readonly value?: string | undefined;
   readonly rows?: number;
-  readonly required?: boolean;
 }
 
 /** A labeled field of several lines. */
@@ -259,7 +258,7 @@ export function TextArea(props: TextAreaProps): VNode {
   const field = useDeclaredField(props.name);
   return (
     <Labeled {...props}>
-      <textarea {...control(props)} rows={props.rows ?? 8} required={props.required ?? field.required}>
+      <textarea {...control(props)} rows={props.rows ?? 8} required={field.required}>
         {currentValue(props.name, props.value ?? field.value)}
       </textarea>
     </Labeled>

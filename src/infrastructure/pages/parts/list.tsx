@@ -238,7 +238,6 @@ export function SaveFiltersForm({ page }: { readonly page: string }): VNode {
 interface FilterProps {
   readonly name: string;
   readonly label: string;
-  readonly hint?: string;
   /** A search finds parts of values, and is applied while the user types. */
   readonly type?: 'text' | 'search' | 'number';
 }
@@ -298,20 +297,18 @@ export function PeriodChoice(): VNode {
 interface ChoiceProps {
   readonly name: string;
   readonly label: string;
-  /** What the first option is called, which applies no filter. */
-  readonly all?: string;
   readonly options: readonly { readonly value: string; readonly label: string }[];
 }
 
 /** A choice of a `FilterForm`. */
-export function FilterChoice({ all, options, ...field }: ChoiceProps): VNode {
+export function FilterChoice({ options, ...field }: ChoiceProps): VNode {
   const value = usePage().query[field.name];
   const isKnown = !value || options.some((option) => option.value === value);
   const others = isKnown ? [] : [{ value, label: value }];
   return (
     <SelectField
       {...field}
-      options={[{ value: '', label: all ?? `${field.label}: all` }, ...options, ...others]}
+      options={[{ value: '', label: `${field.label}: all` }, ...options, ...others]}
       value={value}
     />
   );

@@ -1,13 +1,10 @@
-import { Column, Entity, PrimaryColumn } from 'typeorm';
-import { DeleteAfter } from '../../../infrastructure/database/index.js';
+import { Column, Entity } from 'typeorm';
+import { DatedRow, DeleteAfter } from '../../../infrastructure/database/index.js';
 import { DAY } from '../../../infrastructure/time/index.js';
 
 /** An agent that has no client ID metadata document: it registered itself (RFC 7591), or an owner registered it. */
 @Entity({ name: 'registered_agent' })
-export class RegisteredAgent {
-  @PrimaryColumn({ type: 'uuid' })
-  id!: string;
-
+export class RegisteredAgent extends DatedRow {
   @Column({ name: 'client_id', type: 'uuid' })
   clientId!: string;
 
@@ -19,9 +16,6 @@ export class RegisteredAgent {
 
   @Column({ name: 'redirect_uris', type: 'text', array: true })
   redirectUris!: string[];
-
-  @Column({ name: 'created_at', type: 'timestamptz', precision: 3 })
-  createdAt!: Date;
 
   /** Null once a user has connected the agent, and for agents that an owner registered. */
   @DeleteAfter(DAY)

@@ -1,6 +1,6 @@
 import { Column, Entity, PrimaryColumn } from 'typeorm';
 import type { AgentScope } from '../../../infrastructure/auth/index.js';
-import { DeleteAfter } from '../../../infrastructure/database/index.js';
+import { DatedRow, DeleteAfter } from '../../../infrastructure/database/index.js';
 import { DAY } from '../../../infrastructure/time/index.js';
 import type { AgentKind } from '../agents/agent.js';
 
@@ -12,12 +12,8 @@ import type { AgentKind } from '../agents/agent.js';
 export type AgentAuthorizationStatus =
   'pending' | 'completed' | 'confirmed' | 'approved' | 'declined' | 'redeemed' | 'ended';
 
-/** An authorization request of an agent (RFC 6749, section 4.1.1). Of the cookie, the ticket and the code, only hashes are stored. */
-@Entity({ name: 'agent_authorization' })
-export class AgentAuthorization {
-  @PrimaryColumn({ type: 'uuid' })
-  id!: string;
-
+/** What an agent may do for a user, or asks for. */
+export abstract class AgentUse extends DatedRow {
   /** The API client, whose user connects the agent. */
   @Column({ name: 'client_id', type: 'uuid' })
   clientId!: string;
@@ -29,6 +25,16 @@ export class AgentAuthorization {
   @Column({ name: 'agent_name', type: 'varchar', length: 200 })
   agentName!: string;
 
+  @Column({ name: 'phone_number_sealed', type: 'bytea', nullable: true })
+  phoneNumberSealed!: Buffer | null;
+
+  @Column({ type: 'text', array: true })
+  scopes!: AgentScope[];
+}
+
+/** An authorization request of an agent (RFC 6749, section 4.1.1). Of the cookie, the ticket and the code, only hashes are stored. */
+@Entity({ name: 'agent_authorization' })
+export class AgentAuthorization extends AgentUse {
   @Column({ name: 'agent_kind', type: 'varchar', length: 10 })
   agentKind!: AgentKind;
 
@@ -41,9 +47,6 @@ export class AgentAuthorization {
   @Column({ name: 'code_challenge', type: 'varchar', length: 43 })
   codeChallenge!: string;
 
-  @Column({ type: 'text', array: true })
-  scopes!: AgentScope[];
-
   /** SHA-256 of the cookie of the browser that sent the request. Only this browser can continue. */
   @Column({ name: 'browser_hash', type: 'bytea' })
   browserHash!: Buffer;
@@ -53,9 +56,6 @@ export class AgentAuthorization {
 
   @Column({ name: 'external_user_id', type: 'varchar', length: 256, nullable: true })
   externalUserId!: string | null;
-
-  @Column({ name: 'phone_number_sealed', type: 'bytea', nullable: true })
-  phoneNumberSealed!: Buffer | null;
 
   /**
    * SHA-256 of the ticket in the URL that the partner redirects its user to. It proves that the browser belongs to the user who
@@ -74,9 +74,6 @@ export class AgentAuthorization {
   /** What the code was exchanged for. */
   @Column({ name: 'connection_id', type: 'uuid', nullable: true })
   connectionId!: string | null;
-
-  @Column({ name: 'created_at', type: 'timestamptz', precision: 3 })
-  createdAt!: Date;
 
   /** Codes are repeatable until then. Anyone can begin a request, so none is kept longer. */
   @DeleteAfter(0)

@@ -48,7 +48,6 @@ const BEFORE_LOGIN = new CounterMetric({
   labels: ['outcome'],
 });
 
-/** What an authorization request asks for, of which agent. */
 export interface NewAuthorization extends AuthorizationRequest {
   readonly agent: Agent;
   readonly redirectUri: string;
@@ -57,7 +56,6 @@ export interface NewAuthorization extends AuthorizationRequest {
 
 const UNDECIDED: AgentAuthorization['status'][] = ['pending', 'completed', 'confirmed'];
 
-/** The user of an authorization. */
 type AuthorizedUser = Pick<AgentAuthorization, 'externalUserId' | 'phoneNumberSealed'>;
 
 /** Keeps authorization requests from the agent's request to the user's decision. */
@@ -159,8 +157,7 @@ export class AgentAuthorizationsService {
     id: string,
     user: AgentUserRequest,
   ): Promise<CompletedAuthorizationResponse> {
-    const found = await this.find(client, id);
-    if (!found) throw AUTHORIZATION_NOT_FOUND.error();
+    const found = AUTHORIZATION_NOT_FOUND.unlessFound(await this.find(client, id));
     // Follows from the request, so that a repeated one gets the same response.
     const { external_user_id: externalUserId, phone_number: phoneNumber = '' } = user;
     const request = JSON.stringify([found.id, externalUserId, phoneNumber]);

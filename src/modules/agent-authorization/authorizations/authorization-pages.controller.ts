@@ -1,13 +1,13 @@
-import { Controller, Get, Param, Post, Query, Req, Res, type StreamableFile } from '@nestjs/common';
-import type { Request, Response } from 'express';
+import { Controller, Get, Param, Post, type StreamableFile } from '@nestjs/common';
 import { parsedUrl } from '../../../infrastructure/config/index.js';
-import { Origin, type FormFields, type RequestOrigin } from '../../../infrastructure/http/index.js';
+import { requestOrigin, type RequestOrigin } from '../../../infrastructure/http/index.js';
 import {
   browserOf,
-  FormBody,
   FormTokens,
   PageRoute,
+  Visit,
   type PageResponse,
+  type PageVisit,
 } from '../../../infrastructure/pages/index.js';
 import { perMinute } from '../../../infrastructure/rate-limiting/index.js';
 import { MAX_EXTERNAL_USER_ID_LENGTH, validateText } from '../../../infrastructure/validation/index.js';
@@ -25,7 +25,7 @@ import { readRequest, single, type QueryParameters } from './authorization-reque
 import {
   consentPage,
   loginPage,
-  noticePage,
+  authorizationNotice,
   refusedPage,
   type AuthorizationNotice,
   type AuthorizationPageData,
@@ -73,12 +73,8 @@ export class AuthorizationPagesController {
   /** Redirects errors to the agent only after the agent and its redirect address have been verified (RFC 6749, section 4.1.2.1). */
   @Get('authorize')
   @PageRoute(PAGE)
-  async begin(
-    @Param('client_id') clientId: string,
-    @Req() request: Request,
-    @Res({ passthrough: true }) response: Response,
-  ): Promise<PageResponse> {
-    const issuer = await this.settings.findIssuer(clientId);
+  async begin(@Visit() { params, request, response }: PageVisit<'client_id'>): Promise<PageResponse> {
+    const issuer = await this.settings.findIssuer(params.client_id);
     if (!issuer) return refusedPage(AGENTS_NOT_ALLOWED.message, 404);
     const query = parametersIn(new URLSearchParams(request.url.split('?', 2)[1]));
     const agentId = single(query, 'client_id');
@@ -103,42 +99,33 @@ export class AuthorizationPagesController {
     );
   }
 
-  /** @param ticket from the partner, when the user has logged in */
+  /** A ticket comes from the partner, when the user has logged in. */
   @Get('authorizations/:id')
   @PageRoute(PAGE)
-  async show(
-    @Param('client_id') clientId: string,
-    @Param('id') id: string,
-    @Query('ticket') ticket: unknown,
-    @Req() request: Request,
-    @Origin() origin: RequestOrigin,
-  ): Promise<PageResponse> {
-    const opened = await this.open(clientId, id);
-    if (!opened) return noticePage('expired');
+  async show(@Visit() { params, query, request }: PageVisit<'client_id' | 'id'>): Promise<PageResponse> {
+    const opened = await this.open(params);
+    if (!opened) return authorizationNotice('expired');
     const { issuer, authorization } = opened;
     const browser = browserOf(request);
+    const { ticket } = query;
     if (typeof ticket === 'string') {
-      const from = { browser, origin };
+      const from = { browser, origin: requestOrigin(request) };
       if (await this.authorizations.confirm(issuer, authorization, ticket, from))
         return this.redirect(pagePathOf(authorization.clientId, authorization.id));
     }
-    if (!this.authorizations.isBegunBy(authorization, browser)) return noticePage('otherBrowser');
+    if (!this.authorizations.isBegunBy(authorization, browser)) return authorizationNotice('otherBrowser');
     return this.pageOf(opened);
   }
 
   @Post('authorizations/:id')
   @PageRoute({ ...PAGE, form: true })
-  async submit(
-    @Param('client_id') clientId: string,
-    @Param('id') id: string,
-    @FormBody() form: FormFields,
-    @Req() request: Request,
-    @Origin() origin: RequestOrigin,
-  ): Promise<PageResponse> {
-    const opened = await this.open(clientId, id);
-    if (!opened) return noticePage('expired');
+  async submit(@Visit() { params, form, request }: PageVisit<'client_id' | 'id'>): Promise<PageResponse> {
+    const opened = await this.open(params);
+    if (!opened) return authorizationNotice('expired');
+    const origin = requestOrigin(request);
     const { authorization, issuer } = opened;
-    if (!this.authorizations.isBegunBy(authorization, browserOf(request))) return noticePage('otherBrowser');
+    if (!this.authorizations.isBegunBy(authorization, browserOf(request)))
+      return authorizationNotice('otherBrowser');
     const path = this.redirect(pagePathOf(authorization.clientId, authorization.id));
     switch (form.get('action')) {
       case 'log_in':
@@ -164,7 +151,10 @@ export class AuthorizationPagesController {
     return this.organizations.logo(await this.settings.requireIssuer(clientId));
   }
 
-  private async open(clientId: string, id: string): Promise<OpenedAuthorization | undefined> {
+  private async open({
+    client_id: clientId,
+    id,
+  }: PageVisit<'client_id' | 'id'>['params']): Promise<OpenedAuthorization | undefined> {
     const issuer = await this.settings.findIssuer(clientId);
     const authorization = issuer && (await this.authorizations.find(issuer, id));
     return authorization && { issuer, authorization };
@@ -178,7 +168,7 @@ export class AuthorizationPagesController {
   ): Promise<PageResponse> {
     if (target !== undefined) return this.redirect(target);
     const decided = await this.authorizations.find(issuer, id);
-    if (decided?.status === 'approved' && decision === 'declined') return noticePage('done');
+    if (decided?.status === 'approved' && decision === 'declined') return authorizationNotice('done');
     const isSame = decided?.status === decision;
     const repeated = isSame ? await this.authorizations.repeatDecision(decided) : undefined;
     return this.redirect(repeated ?? pagePathOf(clientId, id));
@@ -188,13 +178,13 @@ export class AuthorizationPagesController {
     const target = await this.authorizations.repeatDecision(authorization);
     if (target !== undefined && authorization.status === 'approved') return this.redirect(target);
     const notice = NOTICES[authorization.status];
-    if (notice) return noticePage(notice, target);
-    if (this.authorizations.hasExpired(authorization)) return noticePage('expired');
+    if (notice) return authorizationNotice(notice, target);
+    if (this.authorizations.hasExpired(authorization)) return authorizationNotice('expired');
     if (authorization.status === 'confirmed')
       return { ...consentPage(await this.dataOf(issuer, authorization)), headers: HEADERS };
     // The partner logs the user in, or has done so, and redirects the user here.
     if (authorization.status === 'completed' || issuer.settings.loginUrl !== null)
-      return noticePage('waiting');
+      return authorizationNotice('waiting');
     return { ...loginPage(await this.dataOf(issuer, authorization)), headers: HEADERS };
   }
 

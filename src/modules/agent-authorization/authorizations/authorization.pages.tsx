@@ -1,13 +1,19 @@
 import type { ComponentChildren, VNode } from 'preact';
 import type { AgentScope } from '../../../infrastructure/auth/index.js';
 import type { PlatformEnvironment } from '../../../infrastructure/config/index.js';
-import { Form, Link, Notice, TextField, type Page, isolated } from '../../../infrastructure/pages/index.js';
+import {
+  Form,
+  Notice,
+  noticePage,
+  TextField,
+  type Page,
+  isolated,
+} from '../../../infrastructure/pages/index.js';
 import { MAX_EXTERNAL_USER_ID_LENGTH } from '../../../infrastructure/validation/index.js';
 import { isLocalUri, isPrivateUseUri, hostOrSchemeOf } from '../agents/agent.js';
 import { pagePathOf } from '../agent-addresses.js';
 import type { AgentAuthorization } from './agent-authorization.entity.js';
 
-/** Data that the pages of an authorization show. */
 export interface AuthorizationPageData {
   readonly authorization: AgentAuthorization;
   readonly organization: string;
@@ -218,30 +224,18 @@ const NOTICES: Readonly<Record<AuthorizationNotice, NoticeText>> = {
 };
 
 /** @param target where the user returns to the agent, as long as the agent can use that */
-export function noticePage(notice: AuthorizationNotice, target?: string): Page {
-  const { status, title, text } = NOTICES[notice];
-  return {
-    title,
-    status,
-    content: (
-      <>
-        <Notice kind={status === 200 ? 'good' : 'bad'}>{text}</Notice>
-        {target === undefined ? null : <Link to={target}>Return to {hostOrSchemeOf(target)}</Link>}
-      </>
-    ),
-  };
+export function authorizationNotice(notice: AuthorizationNotice, target?: string): Page {
+  const { text, ...page } = NOTICES[notice];
+  const links = target === undefined ? {} : { [target]: `Return to ${hostOrSchemeOf(target)}` };
+  return noticePage({ ...page, notice: text, links });
 }
 
 /** The page for a request that must not lead back to the agent, because the agent or its address is not verified. */
 export function refusedPage(message: string, status = 400): Page {
-  return {
+  return noticePage({
     title: 'The agent cannot be connected',
     status,
-    content: (
-      <>
-        <Notice kind="bad">{message}</Notice>
-        <p>Nothing was shared with the agent.</p>
-      </>
-    ),
-  };
+    notice: message,
+    text: 'Nothing was shared with the agent.',
+  });
 }

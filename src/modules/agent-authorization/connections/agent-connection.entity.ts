@@ -2,38 +2,17 @@ import { Column, Entity, PrimaryColumn } from 'typeorm';
 import type { AgentScope } from '../../../infrastructure/auth/index.js';
 import { DeleteAfter } from '../../../infrastructure/database/index.js';
 import { DAY } from '../../../infrastructure/time/index.js';
+import { AgentUse } from '../authorizations/agent-authorization.entity.js';
 
 /** An agent that a user has connected. It may get tokens until it ends or expires. */
 @Entity({ name: 'agent_connection' })
-export class AgentConnection {
-  @PrimaryColumn({ type: 'uuid' })
-  id!: string;
-
-  @Column({ name: 'client_id', type: 'uuid' })
-  clientId!: string;
-
+export class AgentConnection extends AgentUse {
   @Column({ name: 'external_user_id', type: 'varchar', length: 256 })
   externalUserId!: string;
-
-  @Column({ name: 'phone_number_sealed', type: 'bytea', nullable: true })
-  phoneNumberSealed!: Buffer | null;
-
-  /** The `client_id` of the agent: a URL or a UUID. */
-  @Column({ name: 'agent_id', type: 'text' })
-  agentId!: string;
-
-  @Column({ name: 'agent_name', type: 'varchar', length: 200 })
-  agentName!: string;
 
   /** The host that the user was returned to. */
   @Column({ name: 'agent_host', type: 'text' })
   agentHost!: string;
-
-  @Column({ type: 'text', array: true })
-  scopes!: AgentScope[];
-
-  @Column({ name: 'created_at', type: 'timestamptz', precision: 3 })
-  createdAt!: Date;
 
   /** When the agent last got tokens. */
   @Column({ name: 'used_at', type: 'timestamptz', precision: 3 })

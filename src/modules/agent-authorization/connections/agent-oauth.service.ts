@@ -16,9 +16,8 @@ import {
 } from '../agents/agents.dto.js';
 import { AgentsService } from '../agents/agents.service.js';
 import { AgentSettingsService } from '../settings/agent-settings.service.js';
-import { AgentCodeGrant } from './agent-code.grant.js';
 import { AgentConnectionsService } from './agent-connections.service.js';
-import { AgentRefreshGrant } from './agent-refresh.grant.js';
+import { AgentGrants } from './agent-grants.js';
 import {
   AgentTokenRequest,
   type AgentTokenRevocationResponse,
@@ -36,8 +35,7 @@ export class AgentOAuthService {
     private readonly settings: AgentSettingsService,
     private readonly clients: ApiClientDirectory,
     private readonly agents: AgentsService,
-    private readonly codes: AgentCodeGrant,
-    private readonly refreshTokens: AgentRefreshGrant,
+    private readonly grants: AgentGrants,
     private readonly connections: AgentConnectionsService,
     private readonly mcpTokens: McpTokensService,
     private readonly addresses: AgentAddresses,
@@ -55,7 +53,7 @@ export class AgentOAuthService {
   ): Promise<AgentTokensResponse> {
     const issuer = await this.settings.requireIssuer(clientId);
     const { grant_type: grantType, client_id: agentId, resource = [] } = validated(AgentTokenRequest, form);
-    const grant = grantOf([this.codes, this.refreshTokens], grantType);
+    const grant = grantOf(this.grants.all, grantType);
     if (!resource.every((each) => this.addresses.isResourceOf(issuer.clientId, each)))
       throw INVALID_TARGET.error();
     return grant.handle({ issuer, agentId, origin }, validated(grant.parameters, form));
@@ -68,8 +66,7 @@ export class AgentOAuthService {
     origin: RequestOrigin,
   ): Promise<AgentTokenRevocationResponse> {
     // Also if agents cannot log in any more.
-    const issuer = await this.clients.find(clientId);
-    if (!issuer) throw AGENTS_NOT_ALLOWED.error();
+    const issuer = AGENTS_NOT_ALLOWED.unlessFound(await this.clients.find(clientId));
     const refresh = await this.connections.findToken(sha256(token));
     const connectionId = refresh?.connectionId ?? (await this.mcpTokens.connectionOf(token));
     const connection = connectionId === undefined ? null : await this.connections.find(connectionId);

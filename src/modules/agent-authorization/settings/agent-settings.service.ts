@@ -85,9 +85,7 @@ export class AgentSettingsService implements AgentLogins {
 
   /** @throws OAuthError if agents cannot log in there */
   async requireIssuer(clientId: string): Promise<AgentIssuer> {
-    const issuer = await this.findIssuer(clientId);
-    if (!issuer) throw AGENTS_NOT_ALLOWED.error();
-    return issuer;
+    return AGENTS_NOT_ALLOWED.unlessFound(await this.findIssuer(clientId));
   }
 
   /** The URL has the client ID as the agent sent it, because agents compare the `resource` of the metadata with their address. */

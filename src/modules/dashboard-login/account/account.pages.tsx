@@ -1,21 +1,22 @@
 import { Fragment, type VNode } from 'preact';
 import { Controller, Get, Post } from '@nestjs/common';
 import { isUUID } from 'class-validator';
-import { CurrentActor, type DashboardActor } from '../../../infrastructure/auth/index.js';
-import { browserName, type FormFields } from '../../../infrastructure/http/index.js';
+import type { DashboardActor } from '../../../infrastructure/auth/index.js';
+import { browserName } from '../../../infrastructure/http/index.js';
 import {
   ActionButton,
   Badge,
   Details,
   Form,
   Moment,
-  Notice,
+  noticePage,
   TextField,
   SubmitButton,
   PageRoute,
-  FormBody,
+  Visit,
   type Page,
   type PageResponse,
+  type PageVisit,
 } from '../../../infrastructure/pages/index.js';
 import { roleInWords, DashboardUsersRepository, PasswordRules } from '../../dashboard-users/index.js';
 import { NewPasswordField } from '../passwords/password-reset.pages.js';
@@ -41,7 +42,7 @@ export class AccountController {
 
   @Get()
   @PageRoute({ login: true })
-  async show(@CurrentActor() actor: DashboardActor): Promise<PageResponse> {
+  async show(@Visit() { actor }: PageVisit): Promise<PageResponse> {
     const [organization, { enabledAt }, passkeys, sessions] = await Promise.all([
       this.users.organizationName(actor.organizationId),
       this.secondFactor.state(actor.userId),
@@ -53,10 +54,7 @@ export class AccountController {
 
   @Post('sessions/end')
   @PageRoute({ login: true, form: true })
-  async endSession(
-    @CurrentActor() actor: DashboardActor,
-    @FormBody() form: FormFields,
-  ): Promise<PageResponse> {
+  async endSession(@Visit() { actor, form }: PageVisit): Promise<PageResponse> {
     const id = form.get('session');
     if (isUUID(id)) await this.sessions.endOne(actor, id as string);
     return ACCOUNT;
@@ -64,7 +62,7 @@ export class AccountController {
 
   @Post('sessions/end-others')
   @PageRoute({ login: true, form: true })
-  async endOtherSessions(@CurrentActor() actor: DashboardActor): Promise<PageResponse> {
+  async endOtherSessions(@Visit() { actor }: PageVisit): Promise<PageResponse> {
     const { credential } = actor;
     if (credential.kind === 'session') await this.sessions.endAllOtherAccess(actor, credential.sessionId);
     return ACCOUNT;
@@ -72,16 +70,13 @@ export class AccountController {
 
   @Get('password')
   @PageRoute({ login: true })
-  askPassword(@CurrentActor() { email }: DashboardActor): PageResponse {
-    return passwordPage(email);
+  askPassword(@Visit() { actor }: PageVisit): PageResponse {
+    return passwordPage(actor.email);
   }
 
   @Post('password')
   @PageRoute({ login: true, form: true })
-  async changePassword(
-    @CurrentActor() actor: DashboardActor,
-    @FormBody() form: FormFields,
-  ): Promise<PageResponse> {
+  async changePassword(@Visit() { actor, form }: PageVisit): Promise<PageResponse> {
     const { email } = actor;
     const newPassword = form.get('new_password') ?? '';
     const error = await this.passwordRules.problemWith(newPassword, actor);
@@ -93,7 +88,11 @@ export class AccountController {
   @Get('password/changed')
   @PageRoute({ login: true })
   passwordChanged(): PageResponse {
-    return passwordChangedPage();
+    return noticePage({
+      title: 'Your password is changed',
+      parent: YOUR_ACCOUNT,
+      notice: 'Use your new password from now on. All your other sessions have ended.',
+    });
   }
 }
 
@@ -229,18 +228,6 @@ function passwordPage(email: string, isRefused = false, error?: string): Page {
           <NewPasswordField error={error} />
           <SubmitButton>Change password</SubmitButton>
         </Form>
-      </>
-    ),
-  };
-}
-
-function passwordChangedPage(): Page {
-  return {
-    title: 'Your password is changed',
-    parent: YOUR_ACCOUNT,
-    content: (
-      <>
-        <Notice kind="good">Use your new password from now on. All your other sessions have ended.</Notice>
       </>
     ),
   };

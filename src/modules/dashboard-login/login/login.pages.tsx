@@ -1,6 +1,6 @@
 import type { VNode } from 'preact';
-import { Controller, Get, Post, Query, Req, Res } from '@nestjs/common';
-import type { Request, Response } from 'express';
+import { Controller, Get, Post } from '@nestjs/common';
+import type { Request } from 'express';
 import {
   Form,
   Link,
@@ -8,18 +8,17 @@ import {
   Problem,
   TextField,
   PageRoute,
-  FormBody,
+  Visit,
   type Page,
   type PageResponse,
+  type PageVisit,
 } from '../../../infrastructure/pages/index.js';
 import {
   clearSessionCookie,
-  dashboardActorOf,
   sessionTokenOf,
   setSessionCookie,
   type DashboardIdentity,
 } from '../../../infrastructure/auth/index.js';
-import type { FormFields } from '../../../infrastructure/http/index.js';
 import { PASSKEY_SCRIPT, passkeyLogin } from '../passkeys/passkeys.pages.js';
 import { DashboardSessionsService } from '../sessions/dashboard-sessions.service.js';
 import { IdentityProviders, type BegunLogin } from './identity-providers.js';
@@ -51,7 +50,7 @@ export class LoginController {
    */
   @Get('login')
   @PageRoute({ login: false })
-  async begin(@Query() query: Record<string, unknown>, @Req() request: Request): Promise<PageResponse> {
+  async begin(@Visit() { query, request }: PageVisit): Promise<PageResponse> {
     const email = (request.user as DashboardIdentity | undefined)?.email;
     const page = { ...loginTarget(query['next'], query['again']), email };
     if (query['with'] === 'password') return loginPage(page);
@@ -60,11 +59,7 @@ export class LoginController {
 
   @Post('login')
   @PageRoute({ login: false, form: true })
-  async logIn(
-    @FormBody() form: FormFields,
-    @Req() request: Request,
-    @Res({ passthrough: true }) response: Response,
-  ): Promise<PageResponse> {
+  async logIn(@Visit() { form, request, response }: PageVisit): Promise<PageResponse> {
     const email = emailFromForm(form);
     const password = form.get('password');
     const target = loginTargetOf(form);
@@ -89,19 +84,15 @@ export class LoginController {
 
   @Get('login/second-factor')
   @PageRoute({ login: false })
-  async askSecondFactor(@Query('next') next: unknown, @Req() request: Request): Promise<PageResponse> {
+  async askSecondFactor(@Visit() { query, request }: PageVisit): Promise<PageResponse> {
     const user = await this.sessions.awaitingSecondFactor(sessionTokenOf(request));
-    const path = safeRedirectPath(next);
+    const path = safeRedirectPath(query['next']);
     return user ? secondFactorPage(path) : afterFirstStep(request, path);
   }
 
   @Post('login/second-factor')
   @PageRoute({ login: false, form: true, isOneTime: true })
-  async completeLogin(
-    @FormBody() form: FormFields,
-    @Req() request: Request,
-    @Res({ passthrough: true }) response: Response,
-  ): Promise<PageResponse> {
+  async completeLogin(@Visit() { form, request, response }: PageVisit): Promise<PageResponse> {
     const next = safeRedirectPath(form.get('next'));
     const token = sessionTokenOf(request) ?? '';
     const user = await this.sessions.awaitingSecondFactor(token);
@@ -118,12 +109,9 @@ export class LoginController {
 
   @Post('logout')
   @PageRoute({ login: false, form: true })
-  async logOut(
-    @Req() request: Request,
-    @Res({ passthrough: true }) response: Response,
-  ): Promise<PageResponse> {
+  async logOut(@Visit() { actor, request, response }: PageVisit): Promise<PageResponse> {
     const token = sessionTokenOf(request);
-    if (request.user && token !== undefined) await this.sessions.logOut(dashboardActorOf(request), token);
+    if (request.user && token !== undefined) await this.sessions.logOut(actor, token);
     clearSessionCookie(response);
     return { redirectTo: '/login' };
   }

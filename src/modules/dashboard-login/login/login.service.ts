@@ -49,7 +49,6 @@ interface LoginFromProvider extends LoginRequest {
   readonly userId: string;
   /** When the user logged in at the provider. */
   readonly authenticatedAt: Date;
-  /** Whether the login at the provider counts as two factors. */
   readonly isTwoFactor: boolean;
   /** Whether only the second factor of the user proves that the login is recent. */
   readonly needsSecondFactor: boolean;

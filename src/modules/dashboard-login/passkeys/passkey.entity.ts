@@ -1,14 +1,11 @@
 import { Column, Entity, PrimaryColumn } from 'typeorm';
-import { DeleteAfter } from '../../../infrastructure/database/index.js';
+import { DatedRow, DeleteAfter } from '../../../infrastructure/database/index.js';
 
 export const MAX_NAME_LENGTH = 64;
 
 /** A passkey (Web Authentication, Level 3): a key pair whose private key stays on the user's device. */
 @Entity({ name: 'passkey' })
-export class Passkey {
-  @PrimaryColumn({ type: 'uuid' })
-  id!: string;
-
+export class Passkey extends DatedRow {
   @Column({ name: 'user_id', type: 'uuid' })
   userId!: string;
 
@@ -25,9 +22,6 @@ export class Passkey {
 
   @Column({ type: 'varchar', length: MAX_NAME_LENGTH })
   name!: string;
-
-  @Column({ name: 'created_at', type: 'timestamptz', precision: 3 })
-  createdAt!: Date;
 
   @Column({ name: 'used_at', type: 'timestamptz', precision: 3, nullable: true })
   usedAt!: Date | null;

@@ -1,8 +1,6 @@
-import { Controller, Get, Param, Post, StreamableFile, Req, Res } from '@nestjs/common';
+import { Controller, Get, Post, StreamableFile } from '@nestjs/common';
 import { isUUID } from 'class-validator';
-import type { Request, Response } from 'express';
 import {
-  CurrentActor,
   isRecentLogin,
   RECENT_LOGIN_REQUIRED,
   SECOND_FACTOR_REQUIRED,
@@ -11,13 +9,13 @@ import {
   type DashboardActor,
 } from '../../../infrastructure/auth/index.js';
 import { INVALID_ACCESS_TOKEN, NO_ACCESS, NOT_FOUND } from '../../../infrastructure/errors/index.js';
-import type { FormFields } from '../../../infrastructure/http/index.js';
 import {
-  FormBody,
   PageRoute,
   requestFrom,
   submitted,
+  Visit,
   type PageResponse,
+  type PageVisit,
 } from '../../../infrastructure/pages/index.js';
 import { Clock } from '../../../infrastructure/time/index.js';
 import { TextField } from '../../../infrastructure/validation/index.js';
@@ -46,21 +44,22 @@ export class PasskeysController {
 
   @Get()
   @PageRoute({ login: true, withoutSecondFactor: true })
-  async list(@CurrentActor() { userId }: DashboardActor): Promise<PageResponse> {
-    return passkeysPage(await this.passkeys.list(userId), this.passkeys.site.origin);
+  async list(@Visit() { actor }: PageVisit): Promise<PageResponse> {
+    return passkeysPage(await this.passkeys.list(actor.userId), this.passkeys.site.origin);
   }
 
   /** What the script passes to the browser. */
   @Post('options')
   @PageRoute({ login: true, withoutSecondFactor: true, form: true })
-  async options(@CurrentActor() actor: DashboardActor): Promise<StreamableFile> {
+  async options(@Visit() { actor }: PageVisit): Promise<StreamableFile> {
     await this.requireLoginToAdd(actor);
     return optionsFile(await this.passkeys.optionsToAdd(actor));
   }
 
   @Post()
   @PageRoute({ login: true, withoutSecondFactor: true, form: true })
-  async add(@CurrentActor() actor: DashboardActor, @FormBody() form: FormFields): Promise<PageResponse> {
+  async add(@Visit() visit: PageVisit): Promise<PageResponse> {
+    const { actor, form } = visit;
     await this.requireLoginToAdd(actor);
     return submitted(
       async () => {
@@ -68,24 +67,21 @@ export class PasskeysController {
         await this.passkeys.add(actor, name, form.get('credential'));
         return { redirectTo: `${PASSKEYS_PATH}?done=added` };
       },
-      () => this.list(actor),
+      () => this.list(visit),
     );
   }
 
   @Get(':id')
   @PageRoute({ login: true })
-  async show(@CurrentActor() actor: DashboardActor, @Param('id') id: string): Promise<PageResponse> {
-    return passkeyPage(await this.find(actor, id));
+  async show(@Visit() visit: PageVisit<'id'>): Promise<PageResponse> {
+    return passkeyPage(await this.find(visit));
   }
 
   @Post(':id/rename')
   @PageRoute({ login: true, form: true })
-  async rename(
-    @CurrentActor() actor: DashboardActor,
-    @Param('id') id: string,
-    @FormBody() form: FormFields,
-  ): Promise<PageResponse> {
-    const passkey = await this.find(actor, id);
+  async rename(@Visit() visit: PageVisit<'id'>): Promise<PageResponse> {
+    const { actor, form } = visit;
+    const passkey = await this.find(visit);
     return submitted(
       async () => {
         await this.passkeys.rename(actor, passkey, requestFrom(PasskeyNameRequest, form).name);
@@ -97,16 +93,14 @@ export class PasskeysController {
 
   @Post(':id/remove')
   @PageRoute({ login: true, form: true })
-  async remove(@CurrentActor() actor: DashboardActor, @Param('id') id: string): Promise<PageResponse> {
-    this.requireRecentLogin(actor);
-    await this.passkeys.remove(actor, await this.find(actor, id));
+  async remove(@Visit() visit: PageVisit<'id'>): Promise<PageResponse> {
+    this.requireRecentLogin(visit.actor);
+    await this.passkeys.remove(visit.actor, await this.find(visit));
     return { redirectTo: `${PASSKEYS_PATH}?done=removed` };
   }
 
-  private async find(actor: DashboardActor, id: string): Promise<Passkey> {
-    const passkey = isUUID(id) ? await this.passkeys.find(actor, id) : null;
-    if (!passkey) throw NOT_FOUND.error();
-    return passkey;
+  private async find({ actor, params: { id } }: PageVisit<'id'>): Promise<Passkey> {
+    return NOT_FOUND.unlessFound(isUUID(id) && (await this.passkeys.find(actor, id)));
   }
 
   private async requireLoginToAdd(actor: DashboardActor): Promise<void> {
@@ -124,7 +118,6 @@ function optionsFile(options: object): StreamableFile {
   return new StreamableFile(Buffer.from(JSON.stringify(options)), { type: 'application/json' });
 }
 
-/** Logs in with a passkey, from the login page. */
 @Controller('login/passkey')
 export class PasskeyLoginController {
   constructor(
@@ -135,17 +128,13 @@ export class PasskeyLoginController {
   /** What the script passes to the browser. The same for all users. */
   @Post('options')
   @PageRoute({ login: false, form: true })
-  async options(@Req() request: Request): Promise<StreamableFile> {
+  async options(@Visit() { request }: PageVisit): Promise<StreamableFile> {
     return optionsFile(await this.passkeys.optionsToLogIn(loginBrowserOf(request)));
   }
 
   @Post()
   @PageRoute({ login: false, form: true, isOneTime: true })
-  async logIn(
-    @FormBody() form: FormFields,
-    @Req() request: Request,
-    @Res({ passthrough: true }) response: Response,
-  ): Promise<PageResponse> {
+  async logIn(@Visit() { form, request, response }: PageVisit): Promise<PageResponse> {
     const target = loginTargetOf(form);
     const credential = form.get('credential');
     if (credential === undefined) return loginPage({ ...target, passkey: 'missing' });

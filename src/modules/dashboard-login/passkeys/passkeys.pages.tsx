@@ -1,7 +1,6 @@
 import type { ComponentChildren, VNode } from 'preact';
 import {
   Details,
-  Done,
   Form,
   FormProblem,
   Moment,
@@ -62,9 +61,9 @@ export function passkeysPage(passkeys: readonly Passkey[], origin: string): Page
     title: 'Passkeys',
     parent: YOUR_ACCOUNT,
     script: PASSKEY_SCRIPT,
+    messages: DONE,
     content: (
       <>
-        <Done messages={DONE} />
         <FormProblem />
         <p>
           With a passkey, you log in with your fingerprint, face or PIN, or with a security key, instead of

@@ -157,7 +157,6 @@ export class PasskeysService {
     return true;
   }
 
-  /** Returns the passkey that a response names. */
   async named({ credential }: PasskeyResponse): Promise<Passkey | null> {
     const credentialId = Buffer.from(credential.id, 'base64url');
     return this.transaction.manager.findOneBy(Passkey, { credentialId });

@@ -1,5 +1,5 @@
 import { Column, Entity, PrimaryColumn } from 'typeorm';
-import { DeleteAfter } from '../../../infrastructure/database/index.js';
+import { DeleteAfter, StoredRow } from '../../../infrastructure/database/index.js';
 import { MINUTE } from '../../../infrastructure/time/index.js';
 
 /** Milliseconds for which a link to reset a password works. */
@@ -26,10 +26,7 @@ export class PasswordLink {
 
 /** A request for a new password, for an email that may have no account. It is looked up after the response. */
 @Entity({ name: 'password_reset_request' })
-export class PasswordResetRequest {
-  @PrimaryColumn({ type: 'uuid' })
-  id!: string;
-
+export class PasswordResetRequest extends StoredRow {
   @Column({ name: 'email_sealed', type: 'bytea' })
   emailSealed!: Buffer;
 

@@ -1,20 +1,20 @@
 import type { VNode } from 'preact';
-import { Controller, Get, Post, Query, Req, Res } from '@nestjs/common';
-import type { Request, Response } from 'express';
+import { Controller, Get, Post } from '@nestjs/common';
 import {
   ButtonLink,
   Form,
   Link,
-  Notice,
+  noticePage,
   TextField,
   PageRoute,
-  FormBody,
+  Visit,
   type Page,
   type PageResponse,
+  type PageVisit,
 } from '../../../infrastructure/pages/index.js';
 import { MINUTE } from '../../../infrastructure/time/index.js';
 import { setSessionCookie } from '../../../infrastructure/auth/index.js';
-import { requestOrigin, type FormFields } from '../../../infrastructure/http/index.js';
+import { requestOrigin } from '../../../infrastructure/http/index.js';
 import { MIN_PASSWORD_LENGTH, PasswordRules } from '../../dashboard-users/index.js';
 import { emailFromForm, loginBrowserOf, HOME } from '../login/login-form.js';
 import { LoginService } from '../login/login.service.js';
@@ -44,11 +44,7 @@ export class PasswordResetController {
   /** Looks up the account only after the response, whose time must not show whether the account exists. */
   @Post()
   @PageRoute({ login: false, form: true })
-  async request(
-    @FormBody() form: FormFields,
-    @Req() request: Request,
-    @Res({ passthrough: true }) response: Response,
-  ): Promise<PageResponse> {
+  async request(@Visit() { form, request, response }: PageVisit): Promise<PageResponse> {
     const email = emailFromForm(form);
     if (email === undefined) return resetRequestPage(true);
     await this.links.requestReset(email, requestOrigin(request));
@@ -58,7 +54,8 @@ export class PasswordResetController {
 
   @Get('confirm')
   @PageRoute({ login: false })
-  async show(@Query('token') token: unknown, @Req() request: Request): Promise<PageResponse> {
+  async show(@Visit() { query, request }: PageVisit): Promise<PageResponse> {
+    const { token } = query;
     if (typeof token !== 'string') return invalidLinkPage();
     const user = await this.links.userOf(token);
     if (user && (await this.links.mustUseProvider(user))) return useProviderPage();
@@ -70,11 +67,7 @@ export class PasswordResetController {
 
   @Post('confirm')
   @PageRoute({ login: false, form: true, isOneTime: true })
-  async set(
-    @FormBody() form: FormFields,
-    @Req() request: Request,
-    @Res({ passthrough: true }) response: Response,
-  ): Promise<PageResponse> {
+  async set(@Visit() { form, request, response }: PageVisit): Promise<PageResponse> {
     const token = form.get('token') ?? '';
     const password = form.get('new_password') ?? '';
     const user = await this.links.userOf(token);
@@ -137,19 +130,12 @@ function resetRequestPage(isMissing = false): Page {
 
 /** The page is the same whether or not the address has an account. */
 function resetRequestedPage(): Page {
-  return {
+  return noticePage({
     title: 'Check your email',
-    content: (
-      <>
-        <Notice kind="good">
-          If this address has an account, an email with a link is on its way. The link works for{' '}
-          {RESET_LIFETIME / MINUTE} minutes.
-        </Notice>
-        <p>No email after a few minutes? Check your spam folder, and make sure the address is right.</p>
-        <Link to="/login">Back to login</Link>
-      </>
-    ),
-  };
+    notice: `If this address has an account, an email with a link is on its way. The link works for ${RESET_LIFETIME / MINUTE} minutes.`,
+    text: 'No email after a few minutes? Check your spam folder, and make sure the address is right.',
+    links: { '/login': 'Back to login' },
+  });
 }
 
 interface Invitation {
@@ -181,18 +167,16 @@ function setPasswordPage(token: string, invitation?: Invitation, error?: string)
 }
 
 function invalidLinkPage(): Page {
-  return {
+  return noticePage({
     title: 'This link doesn’t work',
     status: 400,
-    content: (
-      <>
-        <Notice kind="bad">It has expired, was already used, or was replaced by a newer link.</Notice>
-        <p>
-          <a href="/password-reset">Request a new link</a>. If you were invited, ask for a new invitation.
-        </p>
-      </>
+    notice: 'It has expired, was already used, or was replaced by a newer link.',
+    text: (
+      <p>
+        <a href="/password-reset">Request a new link</a>. If you were invited, ask for a new invitation.
+      </p>
     ),
-  };
+  });
 }
 
 /** An invitation that was sent before the organization required single sign-on. */
@@ -210,29 +194,19 @@ function useProviderPage(): Page {
 
 /** Only the owner of the mailbox sees this page, so it may say that the account exists. */
 function addressTakenPage(): Page {
-  return {
+  return noticePage({
     title: 'You already have an account',
     status: 409,
-    content: (
-      <>
-        <Notice kind="bad">
-          Your email address already has an account in another organization. An address can have only one
-          account.
-        </Notice>
-        <p>Ask to be invited with a different email address.</p>
-      </>
-    ),
-  };
+    notice:
+      'Your email address already has an account in another organization. An address can have only one account.',
+    text: 'Ask to be invited with a different email address.',
+  });
 }
 
 function passwordSetPage(): Page {
-  return {
+  return noticePage({
     title: 'Your password is set',
-    content: (
-      <>
-        <Notice kind="good">Use your new password from now on.</Notice>
-        <Link to="/login">Log in</Link>
-      </>
-    ),
-  };
+    notice: 'Use your new password from now on.',
+    links: { '/login': 'Log in' },
+  });
 }

@@ -7,14 +7,15 @@ import {
   Link,
   Moment,
   Notice,
+  noticePage,
   TextField,
   PageRoute,
-  FormBody,
+  Visit,
   type Page,
   type PageResponse,
+  type PageVisit,
 } from '../../../infrastructure/pages/index.js';
-import { CurrentActor, isRecentLogin, type DashboardActor } from '../../../infrastructure/auth/index.js';
-import type { FormFields } from '../../../infrastructure/http/index.js';
+import { isRecentLogin } from '../../../infrastructure/auth/index.js';
 import { Clock } from '../../../infrastructure/time/index.js';
 import { YOUR_ACCOUNT } from '../account/account.pages.js';
 import { PasskeysService } from '../passkeys/passkeys.service.js';
@@ -41,7 +42,7 @@ export class SecondFactorController {
 
   @Get()
   @PageRoute({ login: true, withoutSecondFactor: true })
-  async show(@CurrentActor() actor: DashboardActor): Promise<PageResponse> {
+  async show(@Visit() { actor }: PageVisit): Promise<PageResponse> {
     if (await this.passkeys.mustBeUsed(actor)) return passkeyRequiredPage();
     const { userId, lacksSecondFactor } = actor;
     return secondFactorStatePage(await this.secondFactor.state(userId), { isRequired: lacksSecondFactor });
@@ -49,7 +50,7 @@ export class SecondFactorController {
 
   @Post('setup')
   @PageRoute({ login: true, withoutSecondFactor: true, form: true })
-  async prepare(@CurrentActor() actor: DashboardActor): Promise<PageResponse> {
+  async prepare(@Visit() { actor }: PageVisit): Promise<PageResponse> {
     if (!isRecentLogin(actor, this.clock.now())) return LOG_IN_AGAIN;
     if (await this.passkeys.mustBeUsed(actor)) return STATE;
     await this.secondFactor.prepare(actor);
@@ -58,33 +59,31 @@ export class SecondFactorController {
 
   @Get('setup')
   @PageRoute({ login: true, withoutSecondFactor: true })
-  async showSetup(@CurrentActor() actor: DashboardActor, isWrong = false): Promise<PageResponse> {
+  async showSetup(@Visit() { actor }: PageVisit, isWrong = false): Promise<PageResponse> {
     const setup = await this.secondFactor.prepared(actor);
     return setup ? secondFactorSetupPage(setup, isWrong) : STATE;
   }
 
   @Post('enable')
   @PageRoute({ login: true, withoutSecondFactor: true, form: true })
-  async enable(@CurrentActor() actor: DashboardActor, @FormBody() form: FormFields): Promise<PageResponse> {
+  async enable(@Visit() visit: PageVisit): Promise<PageResponse> {
+    const { actor, form } = visit;
     if (!isRecentLogin(actor, this.clock.now())) return LOG_IN_AGAIN;
     if (await this.passkeys.mustBeUsed(actor)) return STATE;
     const codes = await this.secondFactor.enable(actor, form.get('code') ?? '');
-    return codes ? recoveryCodesPage(codes, true) : this.showSetup(actor, true);
+    return codes ? recoveryCodesPage(codes, true) : this.showSetup(visit, true);
   }
 
   @Post('disable')
   @PageRoute({ login: true, withoutSecondFactor: true, form: true })
-  async disable(@CurrentActor() actor: DashboardActor, @FormBody() form: FormFields): Promise<PageResponse> {
+  async disable(@Visit() { actor, form }: PageVisit): Promise<PageResponse> {
     if (await this.secondFactor.disable(actor, form.get('password_to_turn_off') ?? '')) return STATE;
     return secondFactorStatePage(await this.secondFactor.state(actor.userId), { refused: 'turn off' });
   }
 
   @Post('recovery-codes')
   @PageRoute({ login: true, withoutSecondFactor: true, form: true })
-  async renewRecoveryCodes(
-    @CurrentActor() actor: DashboardActor,
-    @FormBody() form: FormFields,
-  ): Promise<PageResponse> {
+  async renewRecoveryCodes(@Visit() { actor, form }: PageVisit): Promise<PageResponse> {
     const codes = await this.secondFactor.renewRecoveryCodes(actor, form.get('password') ?? '');
     if (!codes)
       return secondFactorStatePage(await this.secondFactor.state(actor.userId), { refused: 'renew' });
@@ -122,21 +121,14 @@ function secondFactorStatePage(
 
 /** Shown to users who have a passkey, and logged in with their password only. */
 function passkeyRequiredPage(): Page {
-  return {
+  return noticePage({
     title: 'Log in with your passkey',
-    content: (
-      <>
-        <Notice kind="bad">
-          Your organization requires two-factor authentication, and you logged in with your password only.
-        </Notice>
-        <p>
-          If you lost your passkey, ask another owner or an admin of your organization: they can remove your
-          account and invite you again.
-        </p>
-        <Link to="/login">Log in with your passkey</Link>
-      </>
-    ),
-  };
+    kind: 'bad',
+    notice:
+      'Your organization requires two-factor authentication, and you logged in with your password only.',
+    text: 'If you lost your passkey, ask another owner or an admin of your organization: they can remove your account and invite you again.',
+    links: { '/login': 'Log in with your passkey' },
+  });
 }
 
 const DISABLED = (

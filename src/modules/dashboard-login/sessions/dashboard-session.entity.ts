@@ -1,15 +1,12 @@
-import { Column, Entity, PrimaryColumn } from 'typeorm';
-import { DeleteAfter } from '../../../infrastructure/database/index.js';
+import { Column, Entity } from 'typeorm';
+import { DeleteAfter, StoredRow } from '../../../infrastructure/database/index.js';
 
 /** `second_factor`: the password was correct and the code is still missing. Grants no access. */
 export type SessionStage = 'second_factor' | 'complete';
 
 /** A login in a browser. Only a hash of the token in its cookie is stored. */
 @Entity({ name: 'dashboard_session' })
-export class DashboardSession {
-  @PrimaryColumn({ type: 'uuid' })
-  id!: string;
-
+export class DashboardSession extends StoredRow {
   /** SHA-256. */
   @Column({ name: 'token_hash', type: 'bytea' })
   tokenHash!: Buffer;

@@ -144,7 +144,6 @@ export class DashboardSessionsService extends DashboardSessionVerifier {
     await this.transaction.manager.delete(DashboardSession, ended);
   }
 
-  /** Ends all other sessions of the user, and the access of all devices. */
   @Transactional()
   async endAllOtherAccess(actor: DashboardActor, sessionId: string): Promise<void> {
     await this.usersRepository.endAccess(actor.userId);

@@ -22,16 +22,3 @@ export class CreateAccessGrantRequest {
   @IntegerField({ in: 'form', min: MIN_LIFETIME, max: MAX_LIFETIME })
   expires_in!: number;
 }
-
-export interface AccessGrantResponse {
-  readonly id: string;
-  readonly user_id: string;
-  readonly email: string;
-  readonly role: GrantedRole;
-  readonly reason: string;
-  readonly created_at: Date;
-  readonly created_by: string;
-  readonly expires_at: Date;
-  readonly revoked_at: Date | null;
-  readonly active: boolean;
-}

@@ -20,7 +20,8 @@ import { HOUR, SECOND } from '../../../infrastructure/time/index.js';
 import { pageOf } from '../users/users.dto.js';
 import { mayManage, ROLE_NAMES } from '../roles.js';
 import { UserAdministrationService } from '../users/user-administration.service.js';
-import { CreateAccessGrantRequest, GRANTED_ROLES, type AccessGrantResponse } from './access-grants.dto.js';
+import { CreateAccessGrantRequest, GRANTED_ROLES } from './access-grants.dto.js';
+import type { ListedGrant } from './access-grants.repository.js';
 import { AccessGrantsService } from './access-grants.service.js';
 
 const GRANTS = { title: 'Access grants', path: '/dashboard/access-grants' };
@@ -29,7 +30,7 @@ const GRANTS = { title: 'Access grants', path: '/dashboard/access-grants' };
 class GrantsPage extends ListPage('listAccessGrants') {
   @Inject() private readonly grants!: AccessGrantsService;
 
-  describe({ actor, query }: PageVisit): ListDescription<AccessGrantResponse> {
+  describe({ actor, query }: PageVisit): ListDescription<ListedGrant> {
     return {
       title: GRANTS.title,
       parent: { title: 'Users', path: '/dashboard/users' },
@@ -52,9 +53,9 @@ class GrantsPage extends ListPage('listAccessGrants') {
         {
           title: 'Granted',
           kind: 'text',
-          cell: ({ created_at, created_by }) => (
+          cell: ({ createdAt, createdBy }) => (
             <>
-              <RelativeTime time={created_at} /> by {created_by}
+              <RelativeTime time={createdAt} /> by {createdBy}
             </>
           ),
         },
@@ -74,17 +75,18 @@ class GrantsPage extends ListPage('listAccessGrants') {
   }
 }
 
-function Status({ grant }: { readonly grant: AccessGrantResponse }): VNode {
-  const { active, revoked_at: revoked, expires_at: expiry } = grant;
+function Status({ grant }: { readonly grant: ListedGrant }): VNode {
+  const { active, revokedAt, expiresAt } = grant;
   if (active)
     return (
       <>
-        <Badge tone="good">Active</Badge> ends <RelativeTime time={expiry} />
+        <Badge tone="good">Active</Badge> ends <RelativeTime time={expiresAt} />
       </>
     );
   return (
     <>
-      <Badge tone="soft">{revoked ? 'Revoked' : 'Expired'}</Badge> <RelativeTime time={revoked ?? expiry} />
+      <Badge tone="soft">{revokedAt ? 'Revoked' : 'Expired'}</Badge>{' '}
+      <RelativeTime time={revokedAt ?? expiresAt} />
     </>
   );
 }
@@ -156,13 +158,13 @@ class RevokeGrantPage extends ConfirmPage('revokeAccessGrant') {
   @Inject() private readonly grants!: AccessGrantsService;
 
   async describe({ actor, params: { id } }: PageVisit<'id'>): Promise<Confirmation> {
-    const { email, role, expires_at } = await this.grants.get(actor, id);
+    const { email, role, expiresAt } = await this.grants.get(actor, id);
     return {
       title: `Revoke the role of ${email}?`,
       parent: GRANTS,
       text: (
         <p>
-          The user has the role {ROLE_NAMES[role]} until <Moment time={expires_at} />. If you revoke it, they
+          The user has the role {ROLE_NAMES[role]} until <Moment time={expiresAt} />. If you revoke it, they
           immediately have their own role again.
         </p>
       ),

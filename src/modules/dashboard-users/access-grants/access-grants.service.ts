@@ -9,9 +9,8 @@ import { Clock, SECOND } from '../../../infrastructure/time/index.js';
 import { AuditLog } from '../../audit-logs/index.js';
 import { mayManage, RecordsDenial, RoleChangeDenied } from '../roles.js';
 import { DashboardUsersRepository } from '../users/dashboard-users.repository.js';
-import { AccessGrant } from './access-grant.entity.js';
-import type { AccessGrantResponse, CreateAccessGrantRequest, GrantedRole } from './access-grants.dto.js';
-import { AccessGrantsRepository } from './access-grants.repository.js';
+import type { CreateAccessGrantRequest, GrantedRole } from './access-grants.dto.js';
+import { AccessGrant, AccessGrantsRepository, type ListedGrant } from './access-grants.repository.js';
 
 const ACCESS_GRANT_NOT_FOUND = new ErrorKind(404, 'INVALID_REQUEST', 'NOT_FOUND', {
   when: 'The organization has no access grant with this ID.',
@@ -34,11 +33,11 @@ export class AccessGrantsService {
     private readonly clock: Clock,
   ) {}
 
-  async list({ organizationId }: DashboardActor): Promise<AccessGrantResponse[]> {
+  async list({ organizationId }: DashboardActor): Promise<ListedGrant[]> {
     return this.repository.list(organizationId, this.clock.now(), MAX_GRANTS);
   }
 
-  async get({ organizationId }: DashboardActor, id: string): Promise<AccessGrantResponse> {
+  async get({ organizationId }: DashboardActor, id: string): Promise<ListedGrant> {
     const grant = isUUID(id) ? await this.repository.find(organizationId, this.clock.now(), id) : undefined;
     if (!grant) throw ACCESS_GRANT_NOT_FOUND.error();
     return grant;

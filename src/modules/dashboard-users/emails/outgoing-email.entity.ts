@@ -1,5 +1,5 @@
-import { Column, Entity, PrimaryColumn } from 'typeorm';
-import { DeleteAfter } from '../../../infrastructure/database/index.js';
+import { Column, Entity } from 'typeorm';
+import { DatedRow, DeleteAfter } from '../../../infrastructure/database/index.js';
 import { DAY } from '../../../infrastructure/time/index.js';
 
 /** Users have at most one email with a link that sets their password: an invitation or a reset. */
@@ -16,10 +16,7 @@ export type EmailOutcome = 'sent' | 'refused' | 'expired' | 'cancelled';
  * to the address of the user, and removing the user deletes it.
  */
 @Entity({ name: 'outgoing_email' })
-export class OutgoingEmail {
-  @PrimaryColumn({ type: 'uuid' })
-  id!: string;
-
+export class OutgoingEmail extends DatedRow {
   @Column({ name: 'user_id', type: 'uuid' })
   userId!: string;
 
@@ -33,9 +30,6 @@ export class OutgoingEmail {
   /** Subject and body, sealed, because links in emails are as good as passwords. Null once there is an outcome. */
   @Column({ name: 'content_sealed', type: 'bytea', nullable: true })
   contentSealed!: Buffer | null;
-
-  @Column({ name: 'created_at', type: 'timestamptz', precision: 3 })
-  createdAt!: Date;
 
   /** When the next attempt is due. During an attempt, when another process may take over. */
   @Column({ name: 'due_at', type: 'timestamptz', precision: 3 })

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
-import { Column, Entity, PrimaryColumn } from 'typeorm';
+import { Column, Entity } from 'typeorm';
+import { DatedRow } from '../../../infrastructure/database/index.js';
 import type { DashboardRole } from '../../../infrastructure/auth/index.js';
 import { DAY } from '../../../infrastructure/time/index.js';
 
@@ -7,10 +8,7 @@ import { DAY } from '../../../infrastructure/time/index.js';
 export const INVITATION_LIFETIME = 7 * DAY;
 
 @Entity({ name: 'dashboard_user' })
-export class DashboardUser {
-  @PrimaryColumn({ type: 'uuid' })
-  id!: string;
-
+export class DashboardUser extends DatedRow {
   @Column({ name: 'organization_id', type: 'uuid' })
   organizationId!: string;
 
@@ -50,9 +48,6 @@ export class DashboardUser {
   /** Whether this owner can log in with the password when the organization requires single sign-on. */
   @Column({ name: 'is_break_glass', type: 'boolean', default: false })
   isBreakGlass!: boolean;
-
-  @Column({ name: 'created_at', type: 'timestamptz', precision: 3 })
-  createdAt!: Date;
 }
 
 type NewUser = Pick<DashboardUser, 'organizationId' | 'email' | 'name' | 'role' | 'passwordHash'>;

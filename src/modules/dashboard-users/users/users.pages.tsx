@@ -1,7 +1,6 @@
-import { Controller, Get, Inject, Param, Post } from '@nestjs/common';
+import { Controller, Get, Inject, Post } from '@nestjs/common';
 import type { VNode } from 'preact';
 import {
-  CurrentActor,
   DASHBOARD_ROLES,
   ROLE,
   type DashboardActor,
@@ -16,7 +15,6 @@ import {
   DashboardAction,
   DashboardPage,
   Details,
-  Done,
   Filter,
   FilterChoice,
   Form,
@@ -32,6 +30,7 @@ import {
   submitted,
   TextField,
   usePage,
+  Visit,
   type Confirmation,
   type FormDescription,
   type ListDescription,
@@ -215,7 +214,7 @@ class UsersPage extends ListPage('listUsers', UsersQuery) {
       ...user,
       lastLogin: lastLogins.get(user.id),
       invitation: invitations.get(user.id),
-      granted: grants.find(({ user_id, active }) => active && user_id === user.id)?.role,
+      granted: grants.find(({ userId, active }) => active && userId === user.id)?.role,
     }));
   }
 }
@@ -310,33 +309,31 @@ class UserPage {
 
   @Get()
   @DashboardPage('listUsers')
-  async show(@CurrentActor() actor: DashboardActor, @Param('id') id: string): Promise<PageResponse> {
-    const user = await this.users.get(actor, id);
+  async show(@Visit() { actor, params }: PageVisit<'id'>): Promise<PageResponse> {
+    const user = await this.users.get(actor, params.id);
     const [grants, lastLogins, invitations, isLinked] = await Promise.all([
       this.grants.list(actor),
       this.logins.lastLogins([user.id]),
       this.emails.invitations([user.id]),
       this.users.isLinked(user.id),
     ]);
-    const grant = grants.find(({ user_id, active }) => active && user_id === user.id);
+    const grant = grants.find(({ userId, active }) => active && userId === user.id);
     const invitation = invitations.get(user.id);
     const problem = invitation && statusOf(user) === 'invited' ? problemOf(invitation) : null;
     return {
       title: user.name,
       parent: USERS,
       actions: mayManage(actor, user.role) ? userButtons(user, actor, isLinked) : null,
+      messages: {
+        invited: 'The user was invited. They get an email with a link.',
+        'invited-again': 'The invitation was sent again. Only the link in the new email works.',
+        changed: 'The user was changed.',
+        disable: 'The user was disabled. All of their logins and devices were logged out.',
+        enable: 'The user was enabled and can log in again.',
+        unlink: 'The user was unlinked. The next login through single sign-on links them again.',
+      },
       content: (
         <>
-          <Done
-            messages={{
-              invited: 'The user was invited. They get an email with a link.',
-              'invited-again': 'The invitation was sent again. Only the link in the new email works.',
-              changed: 'The user was changed.',
-              disable: 'The user was disabled. All of their logins and devices were logged out.',
-              enable: 'The user was enabled and can log in again.',
-              unlink: 'The user was unlinked. The next login through single sign-on links them again.',
-            }}
-          />
           <FormProblem />
           {problem ? <Notice kind="bad">{problem}</Notice> : null}
           <Details
@@ -348,7 +345,7 @@ class UserPage {
                 'Temporary role',
                 grant ? (
                   <>
-                    {ROLE_NAMES[grant.role]} until <Moment time={grant.expires_at} />,{' '}
+                    {ROLE_NAMES[grant.role]} until <Moment time={grant.expiresAt} />,{' '}
                     <a href="/dashboard/access-grants">see access grants</a>
                   </>
                 ) : null,
@@ -378,13 +375,14 @@ class UserPage {
 
   @Post('invitation')
   @DashboardAction('createUser')
-  inviteAgain(@CurrentActor() actor: DashboardActor, @Param('id') id: string): Promise<PageResponse> {
+  inviteAgain(@Visit() visit: PageVisit<'id'>): Promise<PageResponse> {
+    const { id } = visit.params;
     return submitted(
       async () => {
-        await this.users.inviteAgain(actor, id);
+        await this.users.inviteAgain(visit.actor, id);
         return { redirectTo: `${userPath(id)}?done=invited-again` };
       },
-      () => this.show(actor, id),
+      () => this.show(visit),
     );
   }
 }

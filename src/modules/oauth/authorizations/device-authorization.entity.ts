@@ -1,7 +1,7 @@
 import { Column, Entity, PrimaryColumn } from 'typeorm';
 import type { Scope } from '../../../infrastructure/auth/index.js';
 import type { PlatformEnvironment } from '../../../infrastructure/config/index.js';
-import { DeleteAfter } from '../../../infrastructure/database/index.js';
+import { DeleteAfter, StoredRow } from '../../../infrastructure/database/index.js';
 import { DAY } from '../../../infrastructure/time/index.js';
 
 /**
@@ -12,10 +12,7 @@ export type DeviceAuthorizationStatus = 'pending' | 'approved' | 'denied' | 'red
 
 /** A device authorization request (RFC 8628). Neither code is stored in plain text. */
 @Entity({ name: 'device_authorization' })
-export class DeviceAuthorization {
-  @PrimaryColumn({ type: 'uuid' })
-  id!: string;
-
+export class DeviceAuthorization extends StoredRow {
   @Column({ name: 'client_id', type: 'uuid' })
   clientId!: string;
 

@@ -21,7 +21,6 @@ export interface DeviceAccess extends Pick<
   readonly decidedAt: Date;
 }
 
-/** What a user decides. */
 export type Decision = Pick<DeviceAuthorization, 'userId' | 'decidedAt' | 'accessVersion'> & {
   readonly status: Extract<DeviceAuthorizationStatus, 'approved' | 'denied'>;
 };

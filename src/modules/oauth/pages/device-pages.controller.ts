@@ -1,8 +1,7 @@
-import { Controller, Get, Post, Query } from '@nestjs/common';
-import { CurrentActor, type DashboardActor } from '../../../infrastructure/auth/index.js';
+import { Controller, Get, Post } from '@nestjs/common';
 import { INVALID_FIELD } from '../../../infrastructure/errors/index.js';
 import type { FormFields } from '../../../infrastructure/http/index.js';
-import { FormBody, PageRoute, type PageResponse } from '../../../infrastructure/pages/index.js';
+import { PageRoute, Visit, type PageResponse, type PageVisit } from '../../../infrastructure/pages/index.js';
 import { ApiClientDirectory } from '../../api-clients/index.js';
 import { DeviceApprovalsService } from '../authorizations/device-approvals.service.js';
 import type { DeviceAuthorization } from '../authorizations/device-authorization.entity.js';
@@ -29,20 +28,17 @@ export class DevicePagesController {
     private readonly oauth: OAuthConfiguration,
   ) {}
 
-  /**
-   * @param userCode from the URL; ignored unless `verificationUriComplete` is on, because users should copy the code
-   * from the device
-   */
+  /** A code in the URL is ignored unless `verificationUriComplete` is on, because users should copy it from the device. */
   @Get()
   @PageRoute({ login: true })
-  enter(@Query('user_code') userCode: unknown): PageResponse {
+  enter(@Visit() { query: { user_code: userCode } }: PageVisit): PageResponse {
     const isUsed = this.oauth.verificationUriComplete && typeof userCode === 'string';
     return codePage(isUsed ? userCode.slice(0, SHOWN_CODE_LENGTH) : '');
   }
 
   @Post()
   @PageRoute({ login: true, form: true })
-  async lookUp(@CurrentActor() actor: DashboardActor, @FormBody() form: FormFields): Promise<PageResponse> {
+  async lookUp(@Visit() { actor, form }: PageVisit): Promise<PageResponse> {
     const entered = form.get('user_code') ?? '';
     const id = await this.approvals.enterCode(actor, entered);
     if (id === undefined) return codePage(entered.slice(0, SHOWN_CODE_LENGTH), true);
@@ -51,7 +47,7 @@ export class DevicePagesController {
 
   @Get('confirm')
   @PageRoute({ login: true })
-  async confirm(@CurrentActor() actor: DashboardActor, @Query('request') id: unknown): Promise<PageResponse> {
+  async confirm(@Visit() { actor, query: { request: id } }: PageVisit): Promise<PageResponse> {
     // A user whose session ended before a form was submitted arrives here after the login, without the form's data.
     if (id === undefined) return ENTER_CODE;
     const request = await this.approvals.find(actor, id);
@@ -64,7 +60,7 @@ export class DevicePagesController {
 
   @Post('confirm')
   @PageRoute({ login: true, form: true })
-  async decide(@CurrentActor() actor: DashboardActor, @FormBody() form: FormFields): Promise<PageResponse> {
+  async decide(@Visit() { actor, form }: PageVisit): Promise<PageResponse> {
     const request = await this.approvals.find(actor, form.get('request'));
     if (!request) return unknownRequestPage();
     const decision = decisionIn(form);
@@ -75,8 +71,8 @@ export class DevicePagesController {
 
   @Get('result')
   @PageRoute({ login: true })
-  async result(@CurrentActor() actor: DashboardActor, @Query('request') id: unknown): Promise<PageResponse> {
-    const request = await this.approvals.find(actor, id);
+  async result(@Visit() { actor, query }: PageVisit): Promise<PageResponse> {
+    const request = await this.approvals.find(actor, query['request']);
     if (!request) return unknownRequestPage();
     if (this.approvals.isPending(request)) return { redirectTo: `/device/confirm?request=${request.id}` };
     return resultPage(outcomeOf(request), request.userId !== actor.userId);

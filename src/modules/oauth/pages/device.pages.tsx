@@ -3,8 +3,7 @@ import type { PlatformEnvironment } from '../../../infrastructure/config/index.j
 import {
   Details,
   Form,
-  Link,
-  Notice,
+  noticePage,
   RelativeTime,
   SubmitButton,
   TextField,
@@ -117,44 +116,34 @@ export function confirmationPage(
 }
 
 export function resultPage(outcome: keyof typeof RESULTS, isDecidedByAnotherUser: boolean): PageResponse {
-  const { title, kind, text } = RESULTS[outcome];
-  return {
-    title,
+  const { text, ...result } = RESULTS[outcome];
+  return noticePage({
+    ...result,
     parent: DEVICES,
-    content: (
-      <>
-        <Notice kind={kind}>{text}</Notice>
-        {isDecidedByAnotherUser ? <p>Another user of your organization made this decision.</p> : null}
-        <Link to="/device">Enter another code</Link>
-      </>
-    ),
-  };
+    notice: text,
+    text: isDecidedByAnotherUser ? 'Another user of your organization made this decision.' : null,
+    links: { '/device': 'Enter another code' },
+  });
 }
 
 /** The page for unknown requests and for requests of other organizations. */
 export function unknownRequestPage(): PageResponse {
-  return {
+  return noticePage({
     title: CODE_NOT_FOUND,
     parent: DEVICES,
     status: 404,
-    content: (
-      <>
-        <Notice kind="bad">{CODE_NOT_FOUND_HINT}</Notice>
-        <Link to="/device">Enter a code</Link>
-      </>
-    ),
-  };
+    notice: CODE_NOT_FOUND_HINT,
+    links: { '/device': 'Enter a code' },
+  });
 }
 
 const RESULTS = {
   approved: {
     title: 'Device approved',
-    kind: 'good',
     text: 'The device has access. Return to the device; it continues within a few seconds.',
   },
   denied: {
     title: 'Device declined',
-    kind: 'good',
     text: 'Request declined. The device has no access.',
   },
   expired: {

@@ -102,9 +102,7 @@ export async function publicClient(
   directory: ApiClientDirectory,
   { client_id: id }: { readonly client_id: string },
 ): Promise<ClientRecord> {
-  const client = await directory.find(id);
-  if (!client) throw INVALID_CLIENT.error();
-  return client;
+  return INVALID_CLIENT.unlessFound(await directory.find(id));
 }
 
 /**

@@ -16,16 +16,16 @@ export const JWKS_CACHED_FOR = 5 * MINUTE;
 /** Tolerated difference between the clocks of this service and of verifiers. */
 const CLOCK_SKEW = 2 * MINUTE;
 
-type Times = Pick<TokenSigningKey, 'signsFrom'>;
-
 /**
  * Returns the keys to publish: a key signs until the next one takes over and stays published until the last token
  * that it signed has expired on every clock.
  *
  * @param keys newest first
+ * @param longer milliseconds for which keys count although they are not published anymore
  */
-function publishedKeys<Key extends Times>(keys: readonly Key[], now: Date): Key[] {
-  return keys.filter((_key, index) => !isObsolete(keys[index - 1], now, 0));
+function publishedKeys(keys: readonly TokenSigningKey[], now: Date, longer = 0): TokenSigningKey[] {
+  const last = now.getTime() - TOKEN_LIFETIME - CLOCK_SKEW - longer;
+  return keys.filter((_, index) => (keys[index - 1]?.signsFrom.getTime() ?? Infinity) >= last);
 }
 
 /**
@@ -34,23 +34,8 @@ function publishedKeys<Key extends Times>(keys: readonly Key[], now: Date): Key[
  *
  * @param keys newest first
  */
-export function signingKey<Key extends Times>(keys: readonly Key[], now: Date): Key | undefined {
+export function signingKey(keys: readonly TokenSigningKey[], now: Date): TokenSigningKey | undefined {
   return keys.find(({ signsFrom }) => signsFrom <= now) ?? keys.at(-1);
-}
-
-/** Returns the keys that have been obsolete (not published anymore) for more than a day. @param keys newest first */
-function deletableKeys<Key extends Times>(keys: readonly Key[], now: Date): Key[] {
-  return keys.filter((_key, index) => isObsolete(keys[index - 1], now, DAY));
-}
-
-/**
- * Returns whether a key has been obsolete for at least this many milliseconds.
- *
- * @param successor the key that signs after it
- */
-function isObsolete(successor: Times | undefined, now: Date, forAtLeast: number): boolean {
-  if (!successor) return false;
-  return successor.signsFrom.getTime() + TOKEN_LIFETIME + CLOCK_SKEW + forAtLeast < now.getTime();
 }
 
 export interface TokenSigningKeyStatus extends Pick<
@@ -131,7 +116,8 @@ export class TokenSigningKeysService {
   /** Deletes the keys that have been obsolete for more than a day. */
   private async deleteObsolete(): Promise<void> {
     const keys = await this.keys();
-    for (const { kid } of deletableKeys(keys, this.clock.now()))
+    const kept = publishedKeys(keys, this.clock.now(), DAY);
+    for (const { kid } of keys.filter((key) => !kept.includes(key)))
       await this.transaction.manager.delete(TokenSigningKey, { kid });
   }
 

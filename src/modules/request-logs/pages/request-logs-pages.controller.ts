@@ -1,5 +1,4 @@
-import { Controller, Get, Post, Res, type StreamableFile } from '@nestjs/common';
-import type { Response } from 'express';
+import { Controller, Get, Post, type StreamableFile } from '@nestjs/common';
 import { AccessibleClients, type DashboardActor } from '../../../infrastructure/auth/index.js';
 import type { PlatformEnvironment } from '../../../infrastructure/config/index.js';
 import {
@@ -145,10 +144,7 @@ export class RequestLogsPagesController {
   /** Saves the chosen columns, and returns to the list with its filters. */
   @Post('columns/choose')
   @DashboardAction('listRequestLogs')
-  chooseColumns(
-    @Visit() { environment, form }: PageVisit,
-    @Res({ passthrough: true }) response: Response,
-  ): PageResponse {
+  chooseColumns(@Visit() { environment, form, response }: PageVisit): PageResponse {
     const columns = knownColumns(form.all('columns[]')).join(COLUMN_SEPARATOR) || NO_COLUMNS;
     const expires = new Date(this.clock.milliseconds() + COLUMNS_COOKIE_LIFETIME);
     setCookie(response, COLUMNS_COOKIE, columns, expires);

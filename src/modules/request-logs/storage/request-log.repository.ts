@@ -1,12 +1,13 @@
 import { Injectable } from '@nestjs/common';
-import { Column, Entity, PrimaryColumn } from 'typeorm';
+import { Column, Entity } from 'typeorm';
 import {
   DatabaseConfiguration,
+  DeleteAfter,
   PartitionRotation,
   ReadPools,
   Statement,
+  StoredRow,
   Transaction,
-  DeleteAfter,
   type ReadPool,
 } from '../../../infrastructure/database/index.js';
 import {
@@ -39,10 +40,7 @@ import { activeFilters, type RequestLogFilter } from './request-log-filter.js';
 
 /** A file of saved entries that is part of the log. The file itself is removed afterward. */
 @Entity({ name: 'request_log_file' })
-class RequestLogFile {
-  @PrimaryColumn({ type: 'uuid' })
-  id!: string;
-
+class RequestLogFile extends StoredRow {
   @DeleteAfter((configuration) => configuration.get(RequestLogsConfiguration).retentionDays * DAY)
   @Column({ name: 'written_at', type: 'timestamptz', precision: 3 })
   writtenAt!: Date;

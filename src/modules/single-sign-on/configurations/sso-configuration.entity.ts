@@ -1,4 +1,5 @@
-import { Column, Entity, PrimaryColumn } from 'typeorm';
+import { Column, Entity } from 'typeorm';
+import { DatedRow } from '../../../infrastructure/database/index.js';
 
 export type SsoProtocol = 'saml' | 'openid';
 
@@ -6,10 +7,7 @@ export type SsoProtocol = 'saml' | 'openid';
  * The identity provider of an organization. Columns that the protocol does not use are empty.
  */
 @Entity({ name: 'saml_configuration' })
-export class SsoConfiguration {
-  @PrimaryColumn({ type: 'uuid' })
-  id!: string;
-
+export class SsoConfiguration extends DatedRow {
   @Column({ name: 'organization_id', type: 'uuid' })
   organizationId!: string;
 
@@ -66,9 +64,6 @@ export class SsoConfiguration {
   /** Whether an owner enabled it, and nobody else changed whom it trusts afterwards. Owners log in only through such a provider. */
   @Column({ name: 'is_owner_approved', type: 'boolean', default: false })
   isOwnerApproved!: boolean;
-
-  @Column({ name: 'created_at', type: 'timestamptz', precision: 3 })
-  createdAt!: Date;
 
   @Column({ name: 'enabled_at', type: 'timestamptz', precision: 3, nullable: true })
   enabledAt!: Date | null;

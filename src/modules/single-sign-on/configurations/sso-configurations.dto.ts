@@ -3,17 +3,17 @@ import { TextField, UuidField } from '../../../infrastructure/validation/index.j
 const NAME = { in: 'form', max: 256 } as const;
 const CLIENT_SECRET = { in: 'form', required: false, max: 1_024, isTrimmed: true } as const;
 
-/** The form shows addresses with the ID, to register before it is sent. */
-const NEW_ID = { in: 'form', required: false } as const;
-
-/** The form that adds an identity provider. */
-export class AddOpenidConfigurationRequest {
-  @UuidField(NEW_ID)
+class AddConfigurationRequest {
+  /** The form shows addresses with the ID, to register before it is sent. */
+  @UuidField({ in: 'form', required: false })
   id?: string;
 
   @TextField(NAME)
   name!: string;
+}
 
+/** The form that adds an identity provider. */
+export class AddOpenidConfigurationRequest extends AddConfigurationRequest {
   @TextField({ in: 'form', max: 1_024, format: 'uri', isTrimmed: true })
   issuer!: string;
 
@@ -33,13 +33,7 @@ const METADATA = { in: 'form', required: false, max: METADATA_LENGTH, isTrimmed:
 const METADATA_URL = { in: 'form', required: false, max: 2_048, format: 'uri', isTrimmed: true } as const;
 
 /** The form that adds an identity provider: with its metadata, or with their URL. */
-export class AddSamlConfigurationRequest {
-  @UuidField(NEW_ID)
-  id?: string;
-
-  @TextField(NAME)
-  name!: string;
-
+export class AddSamlConfigurationRequest extends AddConfigurationRequest {
   @TextField(METADATA_URL)
   metadata_url?: string;
 

@@ -1,9 +1,7 @@
 import { randomUUID } from 'node:crypto';
-import { Controller, Get, Inject, Param, Post, Req } from '@nestjs/common';
+import { Controller, Get, Inject, Post } from '@nestjs/common';
 import { isUUID } from 'class-validator';
-import type { Request } from 'express';
 import type { VNode } from 'preact';
-import { CurrentActor, type DashboardActor } from '../../../infrastructure/auth/index.js';
 import { INVALID_FIELD } from '../../../infrastructure/errors/index.js';
 import {
   ActionButton,
@@ -15,7 +13,6 @@ import {
   DashboardAction,
   DashboardPage,
   Details,
-  Done,
   FormPage,
   FormProblem,
   HiddenField,
@@ -28,6 +25,7 @@ import {
   TextArea,
   TextField,
   usePage,
+  Visit,
   type Confirmation,
   type FormDescription,
   type ListDescription,
@@ -152,7 +150,7 @@ class ConfigurationPage {
 
   @Get()
   @DashboardPage('getSamlConfiguration')
-  async show(@CurrentActor() actor: DashboardActor, @Param('id') id: string): Promise<PageResponse> {
+  async show(@Visit() { actor, params: { id } }: PageVisit<'id'>): Promise<PageResponse> {
     const configuration = await this.configurations.get(actor, id);
     const domains = await this.domains.list(actor);
     const state = {
@@ -169,35 +167,30 @@ class ConfigurationPage {
 
   @Post('test')
   @DashboardAction('enableSamlConfiguration')
-  async test(
-    @CurrentActor() actor: DashboardActor,
-    @Param('id') id: string,
-    @Req() request: Request,
-  ): Promise<PageResponse> {
-    const configuration = await this.configurations.get(actor, id);
+  async test(@Visit() visit: PageVisit<'id'>): Promise<PageResponse> {
+    const { actor, params, request } = visit;
+    const configuration = await this.configurations.get(actor, params.id);
     return submitted(
       async () => {
         const begun = await this.logins.beginTest(configuration, actor, loginBrowserOf(request));
         if ('problem' in begun) throw INVALID_FIELD.error(begun.problem);
         return continuePage(begun);
       },
-      () => this.show(actor, id),
+      () => this.show(visit),
     );
   }
 
   @Post('certificates/add')
   @DashboardAction('updateSamlConfiguration')
-  async addCertificate(
-    @CurrentActor() actor: DashboardActor,
-    @Param('id') id: string,
-  ): Promise<PageResponse> {
-    const configuration = await this.configurations.get(actor, id);
+  async addCertificate(@Visit() visit: PageVisit<'id'>): Promise<PageResponse> {
+    const { actor, params } = visit;
+    const configuration = await this.configurations.get(actor, params.id);
     return submitted(
       async () => {
         await this.configurations.beginRollover(actor, configuration);
-        return { redirectTo: `${configurationPath(id)}?done=certificate-added` };
+        return { redirectTo: `${configurationPath(params.id)}?done=certificate-added` };
       },
-      () => this.show(actor, id),
+      () => this.show(visit),
     );
   }
 }
@@ -238,19 +231,17 @@ function configurationPage(configuration: SsoConfiguration, ours: Ours, state: S
         ) : null}
       </>
     ),
+    messages: {
+      added: 'The identity provider was added. Register this service there, then test the login.',
+      changed: 'The identity provider was changed.',
+      enabled: 'Single sign-on is enabled.',
+      disabled: 'Single sign-on is disabled. Users log in with their passwords.',
+      'certificate-added':
+        'The metadata contains a new certificate now. Register it at your identity provider.',
+      'certificate-removed': 'The older certificate was removed.',
+    },
     content: (
       <>
-        <Done
-          messages={{
-            added: 'The identity provider was added. Register this service there, then test the login.',
-            changed: 'The identity provider was changed.',
-            enabled: 'Single sign-on is enabled.',
-            disabled: 'Single sign-on is disabled. Users log in with their passwords.',
-            'certificate-added':
-              'The metadata contains a new certificate now. Register it at your identity provider.',
-            'certificate-removed': 'The older certificate was removed.',
-          }}
-        />
         <FormProblem />
         <Details
           entries={[

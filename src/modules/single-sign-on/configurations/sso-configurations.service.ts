@@ -3,7 +3,7 @@ import { Injectable } from '@nestjs/common';
 import { isUUID } from 'class-validator';
 import type { DashboardActor } from '../../../infrastructure/auth/index.js';
 import { Sealer } from '../../../infrastructure/crypto/index.js';
-import { Transaction, Transactional } from '../../../infrastructure/database/index.js';
+import { Transaction, Transactional, unlessDuplicate } from '../../../infrastructure/database/index.js';
 import { ErrorKind, INVALID_FIELD } from '../../../infrastructure/errors/index.js';
 import { maskedUrl } from '../../../infrastructure/logging/index.js';
 import { Clock } from '../../../infrastructure/time/index.js';
@@ -18,7 +18,6 @@ import type {
   ChangeConfigurationRequest,
 } from './sso-configurations.dto.js';
 import { SsoConfiguration } from './sso-configuration.entity.js';
-import { SsoConfigurationsRepository } from './sso-configurations.repository.js';
 
 const SSO_CONFIGURATION_NOT_FOUND = new ErrorKind(404, 'INVALID_REQUEST', 'NOT_FOUND', {
   when: 'The organization has no single sign-on configuration with this ID.',
@@ -60,7 +59,6 @@ type AddedColumns = 'id' | 'organizationId' | 'createdAt' | keyof typeof NEW_CON
 export class SsoConfigurationsService {
   constructor(
     private readonly transaction: Transaction,
-    private readonly repository: SsoConfigurationsRepository,
     private readonly openid: OpenidProvider,
     private readonly metadata: SamlMetadataReader,
     private readonly keys: SamlKeysService,
@@ -79,7 +77,9 @@ export class SsoConfigurationsService {
 
   /** @throws ApiError NOT_FOUND */
   async get({ organizationId }: DashboardActor, id: string): Promise<SsoConfiguration> {
-    return orNotFound(isUUID(id) ? await this.repository.find({ organizationId, id }) : null);
+    return SSO_CONFIGURATION_NOT_FOUND.unlessFound(
+      isUUID(id) && (await this.transaction.manager.findOneBy(SsoConfiguration, { organizationId, id })),
+    );
   }
 
   /** @throws ApiError INVALID_FIELD, also if the metadata cannot be fetched */
@@ -132,8 +132,11 @@ export class SsoConfigurationsService {
     if (configuration.enabledAt) return configuration;
     const enabled = { enabledAt: this.clock.now(), isOwnerApproved: actor.role === 'owner' };
     this.requireUsable(configuration, enabled.enabledAt);
-    if (!(await this.repository.change(id, enabled)))
-      throw INVALID_FIELD.error(ANOTHER_CONFIGURATION_ENABLED);
+    const isOnlyOne = await unlessDuplicate(
+      () => this.transaction.manager.update(SsoConfiguration, { id }, enabled),
+      'saml_configuration_enabled_key',
+    );
+    if (!isOnlyOne) throw INVALID_FIELD.error(ANOTHER_CONFIGURATION_ENABLED);
     return this.record('sso.enable', actor, { ...configuration, ...enabled });
   }
 
@@ -142,7 +145,7 @@ export class SsoConfigurationsService {
   async disable(actor: DashboardActor, id: string): Promise<SsoConfiguration> {
     const configuration = await this.locked(actor, id);
     if (!configuration.enabledAt) return configuration;
-    await this.repository.change(id, { enabledAt: null });
+    await this.transaction.manager.update(SsoConfiguration, { id }, { enabledAt: null });
     return this.record('sso.disable', actor, { ...configuration, enabledAt: null });
   }
 
@@ -202,7 +205,7 @@ export class SsoConfigurationsService {
     if (isSame) return configuration;
     const isOwnerApproved = configuration.isOwnerApproved && actor.role === 'owner';
     const changed = { ...configuration, ...changes, isOwnerApproved };
-    await this.repository.change(id, { ...changes, isOwnerApproved });
+    await this.transaction.manager.update(SsoConfiguration, { id }, { ...changes, isOwnerApproved });
     const audited = changesBetween(auditedConfiguration(configuration), auditedConfiguration(changed));
     return this.record('sso.update', actor, changed, audited);
   }
@@ -213,7 +216,9 @@ export class SsoConfigurationsService {
   }
 
   private async locked({ organizationId }: DashboardActor, id: string): Promise<SsoConfiguration> {
-    return orNotFound(isUUID(id) ? await this.repository.lock({ organizationId, id }) : null);
+    return SSO_CONFIGURATION_NOT_FOUND.unlessFound(
+      isUUID(id) && (await this.transaction.lockRow(SsoConfiguration, { organizationId, id })),
+    );
   }
 
   private async record(
@@ -253,9 +258,4 @@ export function auditedConfiguration({
 function newId({ id = randomUUID() }: { readonly id?: string }): string {
   if (!isUUID(id)) throw INVALID_FIELD.error(INVALID_ID);
   return id.toLowerCase();
-}
-
-function orNotFound(configuration: SsoConfiguration | null): SsoConfiguration {
-  if (!configuration) throw SSO_CONFIGURATION_NOT_FOUND.error();
-  return configuration;
 }

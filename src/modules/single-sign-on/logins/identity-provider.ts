@@ -1,6 +1,7 @@
 import { isEmail } from 'class-validator';
 import { MINUTE } from '../../../infrastructure/time/index.js';
 import { firstCharacters } from '../../../infrastructure/validation/index.js';
+import type { BegunLogin } from '../../dashboard-login/index.js';
 import type { SsoConfiguration } from '../configurations/sso-configuration.entity.js';
 
 /** A login that is refused, with the reason in words for the user and for the admins of the organization. */
@@ -78,11 +79,7 @@ export interface LoginOptions {
 }
 
 /** Where the browser goes to log in. */
-export interface BegunRequest {
-  readonly url: string;
-  /** The fields of the form that the browser sends there; undefined for a redirect. */
-  readonly fields?: Readonly<Record<string, string>>;
-}
+export type BegunRequest = Extract<BegunLogin, { readonly url: string }>;
 
 /** A protocol of identity providers. */
 export abstract class IdentityProvider {

@@ -1,13 +1,10 @@
 import { Column, Entity, PrimaryColumn } from 'typeorm';
-import { DeleteAfter } from '../../../infrastructure/database/index.js';
+import { DeleteAfter, StoredRow } from '../../../infrastructure/database/index.js';
 import { DAY } from '../../../infrastructure/time/index.js';
 
 /** A login at an identity provider, from its beginning to the response, and its outcome. */
 @Entity({ name: 'sso_attempt' })
-export class SsoAttempt {
-  @PrimaryColumn({ type: 'uuid' })
-  id!: string;
-
+export class SsoAttempt extends StoredRow {
   @Column({ name: 'configuration_id', type: 'uuid' })
   configurationId!: string;
 

@@ -1,20 +1,19 @@
-import { Controller, Get, Param, Post, Req, Res, StreamableFile } from '@nestjs/common';
+import { Controller, Get, Param, Post, StreamableFile } from '@nestjs/common';
 import { ApiExcludeController } from '@nestjs/swagger';
-import type { Request, Response } from 'express';
 import {
   sessionTokenOf,
   setSessionCookie,
   type DashboardIdentity,
 } from '../../../infrastructure/auth/index.js';
 import { NOT_FOUND } from '../../../infrastructure/errors/index.js';
+import { clearCookie, cookieOf, OnSurface, setCookie } from '../../../infrastructure/http/index.js';
 import {
-  clearCookie,
-  cookieOf,
-  OnSurface,
-  setCookie,
-  type FormFields,
-} from '../../../infrastructure/http/index.js';
-import { FormBody, FormTokens, PageRoute, type PageResponse } from '../../../infrastructure/pages/index.js';
+  FormTokens,
+  PageRoute,
+  Visit,
+  type PageResponse,
+  type PageVisit,
+} from '../../../infrastructure/pages/index.js';
 import { Clock, MINUTE } from '../../../infrastructure/time/index.js';
 import { continuePage, loginBrowserOf, withNext } from '../../dashboard-login/index.js';
 import { configurationPath } from '../configurations/sso-configurations.pages.js';
@@ -52,11 +51,8 @@ export class SsoLoginsController {
   /** Receives the response of a SAML provider. The form comes from another site, so it has no token of ours. */
   @Post('saml/:id')
   @PageRoute({ login: false, form: { limit: RESPONSE_FORM_LIMIT, fromOtherSites: true } })
-  async receive(
-    @Param('id') configurationId: string,
-    @FormBody() form: FormFields,
-    @Req() request: Request,
-  ): Promise<PageResponse> {
+  async receive(@Visit() { params, form, request }: PageVisit<'id'>): Promise<PageResponse> {
+    const { id: configurationId } = params;
     const path = `/sso/saml/${encodeURIComponent(configurationId)}`;
     const state = form.get('RelayState') ?? '';
     // A response without a request is not accepted: it starts a login of ours.
@@ -74,33 +70,24 @@ export class SsoLoginsController {
   /** Asks before a login that the provider suggested, for example with an icon on its own page: any page can lead here. */
   @Get('saml/:id/login')
   @PageRoute({ login: false })
-  async suggest(@Param('id') configurationId: string, @Req() request: Request): Promise<PageResponse> {
-    const configuration = await this.logins.suggested(configurationId);
-    if (!configuration) throw NOT_FOUND.error();
+  async suggest(@Visit() { params, request }: PageVisit<'id'>): Promise<PageResponse> {
+    const configuration = NOT_FOUND.unlessFound(await this.logins.suggested(params.id));
     return suggestedLoginPage(configuration, (request.user as DashboardIdentity | undefined)?.email);
   }
 
   @Post('saml/:id/login')
   @PageRoute({ login: false, form: true })
-  async begin(
-    @Param('id') configurationId: string,
-    @Req() request: Request,
-    @Res({ passthrough: true }) response: Response,
-  ): Promise<PageResponse> {
+  async begin(@Visit() { params, request, response }: PageVisit<'id'>): Promise<PageResponse> {
     const { origin } = loginBrowserOf(request);
     const browser = this.tokens.identify(request, response);
-    const begun = await this.logins.beginAt(configurationId, { origin, browser });
-    if (!begun) throw NOT_FOUND.error();
+    const begun = NOT_FOUND.unlessFound(await this.logins.beginAt(params.id, { origin, browser }));
     return 'problem' in begun ? failedLoginPage(begun.problem) : continuePage(begun);
   }
 
   @Get(['oidc/:id', 'saml/:id'])
   @PageRoute({ login: false, isOneTime: true })
-  async finish(
-    @Param('id') configurationId: string,
-    @Req() request: Request,
-    @Res({ passthrough: true }) response: Response,
-  ): Promise<PageResponse> {
+  async finish(@Visit() visit: PageVisit<'id'>): Promise<PageResponse> {
+    const { request, response } = visit;
     const { pathname, search } = new URL(request.originalUrl, 'http://own.invalid');
     // Only a browser has an address bar, where the code would stay with the page that shows a test.
     const isShown = request.user && request.headers['sec-fetch-dest'] === 'document';
@@ -111,31 +98,25 @@ export class SsoLoginsController {
       // The state tells the tests of a browser apart, and works once.
       return { redirectTo: `${pathname}/test?${new URLSearchParams({ state })}` };
     }
-    return this.finished(configurationId, search, request, response);
+    return this.finished(visit, search);
   }
 
   @Get(['oidc/:id/test', 'saml/:id/test'])
   @PageRoute({ login: false, isOneTime: true })
-  async finishTest(
-    @Param('id') configurationId: string,
-    @Req() request: Request,
-    @Res({ passthrough: true }) response: Response,
-  ): Promise<PageResponse> {
-    const search = cookieOf(request, TEST_COOKIE);
+  async finishTest(@Visit() visit: PageVisit<'id'>): Promise<PageResponse> {
+    const search = cookieOf(visit.request, TEST_COOKIE);
     // The page was opened again later.
-    if (search === undefined) return { redirectTo: configurationPath(configurationId) };
-    clearCookie(response, TEST_COOKIE);
-    return this.finished(configurationId, search, request, response);
+    if (search === undefined) return { redirectTo: configurationPath(visit.params.id) };
+    clearCookie(visit.response, TEST_COOKIE);
+    return this.finished(visit, search);
   }
 
   private async finished(
-    configurationId: string,
+    { params, request, response }: PageVisit<'id'>,
     query: string,
-    request: Request,
-    response: Response,
   ): Promise<PageResponse> {
     const finished = await this.logins.finish({
-      configurationId,
+      configurationId: params.id,
       state: stateIn(query),
       query,
       user: request.user as DashboardIdentity | undefined,

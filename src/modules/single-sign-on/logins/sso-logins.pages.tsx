@@ -4,6 +4,7 @@ import {
   Form,
   Link,
   Notice,
+  noticePage,
   Table,
   type Page,
 } from '../../../infrastructure/pages/index.js';
@@ -20,18 +21,13 @@ const MAX_SHOWN = 30;
 const MAX_LENGTH = 200;
 
 export function failedLoginPage(problem: string): Page {
-  return {
+  return noticePage({
     title: 'The login failed',
     status: 403,
-    content: (
-      <>
-        <Notice kind="bad">{problem}</Notice>
-        <p>If it fails again, ask an owner or admin of your organization: they see the failed login, too.</p>
-        <Link to="/login">Start again</Link>
-        <Link to="/login?with=password">Log in with a password</Link>
-      </>
-    ),
-  };
+    notice: problem,
+    text: 'If it fails again, ask an owner or admin of your organization: they see the failed login, too.',
+    links: { '/login': 'Start again', '/login?with=password': 'Log in with a password' },
+  });
 }
 
 /** @param current the address of the user who is logged in */

@@ -19,8 +19,7 @@ import {
   type OpenedLogin,
   type ProviderLogin,
 } from '../../dashboard-login/index.js';
-import type { SsoConfiguration } from '../configurations/sso-configuration.entity.js';
-import { SsoConfigurationsRepository } from '../configurations/sso-configurations.repository.js';
+import { SsoConfiguration } from '../configurations/sso-configuration.entity.js';
 import { OpenidProvider } from '../openid/openid-provider.js';
 import { SamlProvider } from '../saml/saml-provider.js';
 import { SsoSettingsRepository } from '../settings/sso-settings.repository.js';
@@ -93,7 +92,6 @@ export class SsoLoginsService extends IdentityProviders {
 
   constructor(
     private readonly transaction: Transaction,
-    private readonly configurations: SsoConfigurationsRepository,
     private readonly attempts: SsoAttemptsRepository,
     private readonly openid: OpenidProvider,
     private readonly saml: SamlProvider,
@@ -221,7 +219,7 @@ export class SsoLoginsService extends IdentityProviders {
       if (testerId !== null) {
         const { claims, recencyProblem } = identity;
         const tested = { testedAt: this.clock.now(), recencyProblem: recencyProblem ?? null };
-        await this.configurations.change(configuration.id, tested);
+        await this.transaction.manager.update(SsoConfiguration, { id: configuration.id }, tested);
         await this.settle(attempt.id, { email, problem: null });
         return { test: { claims, person, recencyProblem }, configuration };
       }
@@ -248,11 +246,11 @@ export class SsoLoginsService extends IdentityProviders {
 
   private async configurationFor(email: string): Promise<SsoConfiguration | null> {
     const organizationId = await this.domains.organizationOf(email);
-    return organizationId === undefined ? null : this.configurations.findEnabled(organizationId);
+    return organizationId === undefined ? null : this.settings.findEnabled(organizationId);
   }
 
   private async find(id: string): Promise<SsoConfiguration | null> {
-    return isUUID(id) ? this.configurations.find({ id }) : null;
+    return isUUID(id) ? this.transaction.manager.findOneBy(SsoConfiguration, { id }) : null;
   }
 
   private providerOf({ protocol }: SsoConfiguration): IdentityProvider {

@@ -8,7 +8,6 @@ import { Clock, DAY, hourlyAt } from '../../../infrastructure/time/index.js';
 import { AuditLog, changesBetween, SYSTEM } from '../../audit-logs/index.js';
 import { AdministratorEmails } from '../../dashboard-users/index.js';
 import { SsoConfiguration } from '../configurations/sso-configuration.entity.js';
-import { SsoConfigurationsRepository } from '../configurations/sso-configurations.repository.js';
 import { auditedConfiguration } from '../configurations/sso-configurations.service.js';
 import { readCertificate, SamlMetadataReader } from './saml-metadata.js';
 import { SamlKeysService } from './saml-keys.service.js';
@@ -46,7 +45,6 @@ export class SamlCertificatesService {
 
   constructor(
     private readonly transaction: Transaction,
-    private readonly configurations: SsoConfigurationsRepository,
     private readonly keys: SamlKeysService,
     private readonly reader: SamlMetadataReader,
     private readonly emails: AdministratorEmails,
@@ -109,7 +107,8 @@ export class SamlCertificatesService {
         ],
       },
     );
-    if (sent) await this.configurations.change(id, { expiryNotifiedAt: this.clock.now() });
+    if (sent)
+      await this.transaction.manager.update(SsoConfiguration, { id }, { expiryNotifiedAt: this.clock.now() });
   }
 
   /** Fetches metadata that was not fetched for a day, and sends emails about certificates that expire. */
@@ -147,7 +146,7 @@ export class SamlCertificatesService {
   private async refresh(configuration: SsoConfiguration): Promise<void> {
     const { id, metadataUrl, entityId } = configuration;
     // Before the request, so that a provider that does not respond is asked once a day, too.
-    await this.configurations.change(id, { metadataCheckedAt: this.clock.now() });
+    await this.transaction.manager.update(SsoConfiguration, { id }, { metadataCheckedAt: this.clock.now() });
     const read = await this.reader.read({ metadata_url: metadataUrl ?? undefined });
     if (!read || read.entityId !== entityId) throw new Error('The metadata belongs to another provider');
     await this.store(configuration, read);
@@ -155,9 +154,9 @@ export class SamlCertificatesService {
 
   @Transactional()
   private async store({ id, metadataUrl }: SsoConfiguration, read: Partial<SsoConfiguration>): Promise<void> {
-    const current = await this.configurations.lock({ id });
+    const current = await this.transaction.lockRow(SsoConfiguration, { id });
     if (!current || current.metadataUrl !== metadataUrl || current.metadataXml === read.metadataXml) return;
-    await this.configurations.change(id, read);
+    await this.transaction.manager.update(SsoConfiguration, { id }, read);
     const changes = changesBetween(
       auditedConfiguration(current),
       auditedConfiguration({ ...current, ...read }),

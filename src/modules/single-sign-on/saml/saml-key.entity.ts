@@ -1,11 +1,9 @@
-import { Column, Entity, PrimaryColumn } from 'typeorm';
+import { Column, Entity } from 'typeorm';
+import { DatedRow } from '../../../infrastructure/database/index.js';
 
 /** A key pair of ours for one configuration: signs requests, and decrypts assertions. There are two during a rollover. */
 @Entity({ name: 'saml_key' })
-export class SamlKey {
-  @PrimaryColumn({ type: 'uuid' })
-  id!: string;
-
+export class SamlKey extends DatedRow {
   @Column({ name: 'configuration_id', type: 'uuid' })
   configurationId!: string;
 
@@ -16,7 +14,4 @@ export class SamlKey {
   /** PKCS #8, DER in base64. */
   @Column({ name: 'private_key_sealed', type: 'bytea' })
   privateKeySealed!: Buffer;
-
-  @Column({ name: 'created_at', type: 'timestamptz', precision: 3 })
-  createdAt!: Date;
 }

@@ -10,14 +10,8 @@ import type { SsoConfiguration } from '../configurations/sso-configuration.entit
 import { childrenOf, XML_LIMITS, type XmlElement } from './xml.js';
 import { SamlWorker } from './saml-worker.js';
 
-/** The properties of an identity provider that the service uses. */
-export interface SamlMetadata {
-  readonly entityId: string;
-  readonly ssoUrl: string;
-  readonly ssoBinding: string;
-  /** Signing certificates that are strong and not expired, DER in base64. */
-  readonly certificates: string[];
-}
+/** The properties of an identity provider that the service uses. The certificates are strong and not expired. */
+type SamlMetadata = Pick<SsoConfiguration, 'entityId' | 'ssoUrl' | 'ssoBinding' | 'certificates'>;
 
 /** A certificate, with the properties that users compare with those that their identity provider shows. */
 export interface SigningCertificate {
@@ -189,11 +183,8 @@ function isStrong({ asymmetricKeyType, asymmetricKeyDetails }: KeyObject): boole
 const MAX_SIZE = 262_144;
 const DEADLINE = 5 * SECOND;
 
-/** The columns that are read from the metadata of a provider. */
-type ReadMetadata = Pick<
-  SsoConfiguration,
-  'metadataXml' | 'metadataUrl' | 'metadataCheckedAt' | 'entityId' | 'ssoUrl' | 'ssoBinding' | 'certificates'
->;
+type ReadMetadata = SamlMetadata &
+  Pick<SsoConfiguration, 'metadataXml' | 'metadataUrl' | 'metadataCheckedAt'>;
 
 /** Reads the metadata of identity providers, which is pasted or fetched. */
 @Injectable()

@@ -1,9 +1,9 @@
 import { Injectable } from '@nestjs/common';
-import { Column, Entity, PrimaryColumn } from 'typeorm';
+import { Column, Entity, IsNull, Not, PrimaryColumn } from 'typeorm';
 import { Transaction } from '../../../infrastructure/database/index.js';
 import { ProviderRequirement } from '../../dashboard-login/index.js';
 import type { DashboardUser } from '../../dashboard-users/index.js';
-import { SsoConfigurationsRepository } from '../configurations/sso-configurations.repository.js';
+import { SsoConfiguration } from '../configurations/sso-configuration.entity.js';
 
 /** What an organization decides about single sign-on. */
 @Entity({ name: 'sso_setting' })
@@ -51,10 +51,7 @@ const DEFAULTS = {
 /** The settings of organizations, and whom they forbid to log in with a password. */
 @Injectable()
 export class SsoSettingsRepository extends ProviderRequirement {
-  constructor(
-    private readonly transaction: Transaction,
-    private readonly configurations: SsoConfigurationsRepository,
-  ) {
+  constructor(private readonly transaction: Transaction) {
     super();
   }
 
@@ -73,6 +70,12 @@ export class SsoSettingsRepository extends ProviderRequirement {
     await this.transaction.manager.save(SsoSetting, setting);
   }
 
+  /** Returns the enabled identity provider of an organization. */
+  findEnabled(organizationId: string): Promise<SsoConfiguration | null> {
+    const enabled = { organizationId, enabledAt: Not(IsNull()) };
+    return this.transaction.manager.findOneBy(SsoConfiguration, enabled);
+  }
+
   /** Single sign-on is required only while a provider is enabled, so that disabling it locks nobody out. */
   override async appliesTo({
     organizationId,
@@ -81,6 +84,6 @@ export class SsoSettingsRepository extends ProviderRequirement {
   }: Pick<DashboardUser, 'organizationId' | 'role' | 'isBreakGlass'>): Promise<boolean> {
     if (role === 'owner' && isBreakGlass) return false;
     if ((await this.get(organizationId)).requiredAt === null) return false;
-    return (await this.configurations.findEnabled(organizationId)) !== null;
+    return (await this.findEnabled(organizationId)) !== null;
   }
 }

@@ -9,7 +9,6 @@ import {
   UserAdministrationService,
   type DashboardUser,
 } from '../../dashboard-users/index.js';
-import { SsoConfigurationsRepository } from '../configurations/sso-configurations.repository.js';
 import type { ProviderIdentity } from '../logins/identity-provider.js';
 import type { SsoSettingsRequest } from './sso-settings.dto.js';
 import { SsoSettingsRepository, type SsoSetting } from './sso-settings.repository.js';
@@ -26,7 +25,6 @@ const OWNERS_DECIDE =
 export class SsoSettingsService {
   constructor(
     private readonly repository: SsoSettingsRepository,
-    private readonly configurations: SsoConfigurationsRepository,
     private readonly users: DashboardUsersService,
     private readonly administration: UserAdministrationService,
     private readonly auditLog: AuditLog,
@@ -39,7 +37,7 @@ export class SsoSettingsService {
 
   /** Returns why logins at the enabled provider do not prove that they are recent, according to its last test; null if they do. */
   async recencyProblemOf(organizationId: string): Promise<string | null> {
-    return (await this.configurations.findEnabled(organizationId))?.recencyProblem ?? null;
+    return (await this.repository.findEnabled(organizationId))?.recencyProblem ?? null;
   }
 
   /** Returns the owners who can be marked as break-glass. */
@@ -102,7 +100,7 @@ export class SsoSettingsService {
   }
 
   private async prepareRequiring(actor: DashboardActor): Promise<void> {
-    const enabled = await this.configurations.findEnabled(actor.organizationId);
+    const enabled = await this.repository.findEnabled(actor.organizationId);
     if (!enabled?.testedAt) throw INVALID_FIELD.error(NOT_ENABLED);
     const owners = await this.owners(actor);
     if (owners.some(({ isBreakGlass }) => isBreakGlass)) return;

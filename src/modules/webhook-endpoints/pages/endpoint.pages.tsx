@@ -7,7 +7,6 @@ import {
   ButtonLink,
   dashboardPath,
   Details,
-  Done,
   EmptyState,
   Moment,
   Notice,
@@ -33,7 +32,6 @@ import {
   type EndpointVisit,
 } from './endpoint-parts.pages.js';
 
-/** The page about one webhook endpoint. */
 @Controller(inEachEnvironment('webhook-endpoints/:id'))
 export class EndpointPageController {
   constructor(
@@ -79,9 +77,9 @@ function endpointPage(endpoint: WebhookEndpointResponse, { attempts, waiting }: 
     title: endpoint.url,
     parent: endpointList(endpoint.environment),
     actions: actionsOf(endpoint),
+    messages: MESSAGES,
     content: (
       <>
-        <Done messages={MESSAGES} />
         {situationOf(endpoint)}
         <Details
           entries={[

@@ -25,7 +25,6 @@ import { ENTRY_QUERY_TIMEOUT_MESSAGE, REQUEST_LOG_QUERY_TIMEOUT } from '../../re
 
 const FILTER = { in: 'form', required: false } as const;
 
-/** The filters of the page that lists events. */
 export class ListEventsQuery {
   @EnumField(EVENT_NAME, FILTER)
   event?: EventName;

@@ -7,7 +7,6 @@ import {
   Badge,
   dashboardPath,
   Details,
-  Done,
   Form,
   FormProblem,
   Moment,
@@ -222,9 +221,9 @@ function recoveryPage(props: RecoveryProps): Page {
   return {
     title: 'Recover events',
     parent: { title: endpoint.url, path },
+    messages: { started: 'The recovery was started. Its progress is shown below.' },
     content: (
       <>
-        <Done messages={{ started: 'The recovery was started. Its progress is shown below.' }} />
         <p>
           After an outage of your receiver, a recovery sends the events again that the endpoint has not
           received since a time that you choose. It does not send events that the endpoint has received, or

@@ -11,7 +11,6 @@ import {
   CodeBlock,
   dashboardPath,
   Details,
-  Done,
   EmptyState,
   Filter,
   FilterChoice,
@@ -269,9 +268,9 @@ function eventPage(
   return {
     title: event.name,
     parent: { title: 'Events', path: dashboardPath(environment, 'events') },
+    messages: MESSAGES,
     content: (
       <>
-        <Done messages={MESSAGES} />
         <FormProblem />
         <Details
           entries={[

@@ -4,7 +4,6 @@ import {
   Badge,
   dashboardPath,
   Details,
-  Done,
   EmptyState,
   Form,
   FormProblem,
@@ -237,9 +236,9 @@ export function resendPage(
   return {
     title: 'Failed deliveries sent again',
     parent: { title: 'Events', path: dashboardPath(environment, 'events') },
+    messages: { started: 'The deliveries are being sent again. The progress is shown below.' },
     content: (
       <>
-        <Done messages={{ started: 'The deliveries are being sent again. The progress is shown below.' }} />
         <Results canBeLive={!isFinished}>
           <p>
             <Badge tone={isFinished ? 'good' : 'warn'}>{isFinished ? 'All queued' : 'Queuing'}</Badge>{' '}

@@ -7,7 +7,6 @@ import type { SignableEvent } from '../signing/event-signer.js';
 /** Kind of the `Presence` of processes that have listeners. */
 export const LISTENERS_LOCK = 1_279_873_876;
 
-/** An event at its position in the stream. */
 export interface StreamedEvent extends Pick<SignableEvent, 'event' | 'secretVersions'> {
   readonly position: number;
 }
