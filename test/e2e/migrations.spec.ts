@@ -1,4 +1,4 @@
-import { readdirSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import pg from 'pg';
 import { DataSource } from 'typeorm';
@@ -193,6 +193,15 @@ describe('Migrations', () => {
     );
     expect(rows.length).toBeGreaterThan(15);
     expect(rows.filter(({ name }) => !GIVEN_NAME.test(name.split('.')[1] ?? ''))).toEqual([]);
+  });
+
+  it('create functions that a new database has, too', () => {
+    const schema = readFileSync(join(SOURCES, '..', 'docs', 'schema.sql'), 'utf8');
+    const folder = join(SOURCES, 'infrastructure', 'database', 'migrations');
+    const sources = readdirSync(folder).map((file) => readFileSync(join(folder, file), 'utf8'));
+    const functions = [...sources.join('').matchAll(/FUNCTION \w+[^$]*AS \$\$(.*?)\$\$/gs)];
+    expect(functions).not.toEqual([]);
+    for (const [, body = ''] of functions) expect(schema).toContain(body);
   });
 
   it('are ordered by number, and named like their class', () => {

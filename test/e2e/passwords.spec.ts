@@ -571,6 +571,7 @@ describe('An email', () => {
     ['550 5.1.1 <ADDRESS>: user unknown', '550 5.1.1', 'the address does not exist'],
     ['550 ADDRESS no', '550', 'the address may be misspelled'],
     ['552 5.2.2 ADDRESS: over quota', '552 5.2.2', 'the mailbox is full'],
+    ['552 ADDRESS: over quota', '552', 'the mailbox is full'],
     ['554 5.7.1 ADDRESS: not welcome', '554 5.7.1', 'it does not accept emails from this service'],
     ['554 no', '554', 'it gave no reason'],
   ])(

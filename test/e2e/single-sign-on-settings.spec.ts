@@ -56,13 +56,14 @@ async function setUp(settings: Record<string, string> = {}): Promise<Organizatio
   return organization;
 }
 
-/** Logs in at the provider to test it, as a user of the organization. */
-async function test(organization: Organization, more: Record<string, unknown> = {}): Promise<void> {
+/** Logs in at the provider to test it, as a user of the organization. @returns the page that shows what a login would do */
+async function test(organization: Organization, more: Record<string, unknown> = {}): Promise<string> {
   const { visitor, domain, id } = organization;
   const { email } = await addUserAt(organization, domain);
   await visitor.get(`${SSO_PATH}/${id}`);
   const url = providerUrl(await visitor.submit(`${SSO_PATH}/${id}/test`));
-  await visitor.get(`/sso/oidc/${id}?${provider.respondTo(url, claims(email, more)).toString()}`);
+  const query = provider.respondTo(url, claims(email, more));
+  return (await visitor.get(`/sso/oidc/${id}?${query.toString()}`)).text;
 }
 
 const change = ({ visitor }: Organization, settings: Record<string, string>): Promise<PageResponse> =>
@@ -241,6 +242,10 @@ describe('Roles from the identity provider', () => {
 
   it('changes at the next login if the provider decides it, and never otherwise', async () => {
     const organization = await setUp(MAPPED);
+    expect(await test(organization, { groups: 'bosses' })).toContain(
+      'role would change from Admin to Owner.',
+    );
+    expect(await test(organization, { groups: 'ops' })).toContain('would be logged in.</');
     const email = someAddress(organization);
     await logIn(organization, email, { groups: 'ops' });
     await logIn(organization, email, { groups: 'developers' });

@@ -194,8 +194,10 @@ describe('The pages about webhook endpoints', () => {
     expect(refused.text).toContain('name="since"');
     const started = await visitor.submit(path, { since: '2026-01-31T08:00' });
     expect(started.location).toBe(`${path}?done=started&live=on`);
-    const finished = await eventuallyShows(path, 'Finished');
-    expect(textOf(finished)).toMatch(/Events queued 1 .* Check that the events arrived: Recent deliveries/);
+    const finished = await eventuallyShows(path, 'Check that the events arrived');
+    expect(textOf(finished)).toMatch(
+      /State Finished .* Events queued 1 .* Check that the events arrived: Recent deliveries/,
+    );
     await eventuallyShows(`${EVENTS}/${eventId}`, 'Succeeded');
   });
 

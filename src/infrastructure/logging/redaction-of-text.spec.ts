@@ -16,6 +16,7 @@ describe('maskedText', () => {
     ['"X-Api-Key" => "abc"', '"X-Api-Key" => "[REDACTED]"'],
     ['Service-Signature: dGhlIHNpZ25hdHVyZQ==', 'Service-Signature: [REDACTED]'],
     ['Host: a\nCookie: a=b; c=d\nAccept: *', 'Host: a\nCookie: [REDACTED]\nAccept: *'],
+    ['Proxy-Authorization: Digest a="b", c', 'Proxy-Authorization: [REDACTED]'],
     ['Authorization: Basic YWJjOmRlZmdoaQ==', 'Authorization: [REDACTED]'],
     ['Digest username="x", Bearer abcdefgh12345', 'Digest username="x", [REDACTED]'],
     ['{"access_token": 12345}', '{"access_token": [REDACTED]}'],

@@ -41,10 +41,13 @@ describe('maskedUrl', () => {
       '(212)%20555-0123',
       '12125550123',
     ].map((secret) => [`https://example.com/hooks/${secret}/in`, 'https://example.com/hooks/***/in']),
-    ...['ada@example.com', '+12125550123', '%2B12125550123', 'xKqzJfhWpRtYvBnMsLdC'].map((value) => [
-      `https://example.com/?of=${value}&a=1`,
-      'https://example.com/?of=***&a=1',
-    ]),
+    ...[
+      'ada@example.com',
+      '+12125550123',
+      '+44%2020%207183%208750',
+      '%2B12125550123',
+      'xKqzJfhWpRtYvBnMsLdC',
+    ].map((value) => [`https://example.com/?of=${value}&a=1`, 'https://example.com/?of=***&a=1']),
     ...[
       'merchant-connectivity-service',
       'order-status-changed-notifications-v2',
