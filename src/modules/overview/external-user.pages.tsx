@@ -254,7 +254,7 @@ function Counts({ user, ...found }: ExternalUserPageProps): VNode {
       entries={[
         ['Activity, 7 days', linked('request-logs', found.entries?.length, '7d')],
         ['Events, 7 days', linked('events', found.events)],
-        ['Merchant accounts', linked('merchant-accounts', found.accounts.length)],
+        ['Accounts', linked('merchant-accounts', found.accounts.length)],
         ['Sessions', inWords(found.sessions.length)],
         ['Sign-in links', linked('sign-in-links', found.links.length)],
         ['Agents', linked('agents', found.agents.length)],

@@ -148,7 +148,7 @@ export function consentPage(data: AuthorizationPageData): Page {
           {organization} to end it.
         </p>
         <Form action={pathOf(authorization)}>
-          <div class="actions">
+          <div class="choice">
             <button class="second" name="action" value="approve">
               Approve
             </button>
