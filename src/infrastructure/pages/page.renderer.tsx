@@ -145,10 +145,10 @@ function inWordsOfPage(page: Page, context: PageContext): PageContext {
 }
 
 /**
- * Bytes of an address of this service in a redirect. Proxies hold the headers of a response in a buffer that has 4 KiB by default
+ * Bytes of an address in a redirect. Proxies hold the headers of a response in a buffer that has 4 KiB by default
  * (nginx, `proxy_buffer_size`), and respond with 502 if it is too small.
  */
-const MAX_LOCATION_LENGTH = 2_600;
+export const MAX_LOCATION_LENGTH = 2_600;
 
 /** Returns the address, without its query if that is too long: the user gets the page without the filters. */
 function fitting(address: string): string {

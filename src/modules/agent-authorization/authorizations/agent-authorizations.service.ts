@@ -13,6 +13,7 @@ import {
 import { Transaction, Transactional } from '../../../infrastructure/database/index.js';
 import { rateLimitKeyOfAddress, type RequestOrigin } from '../../../infrastructure/http/index.js';
 import { CounterMetric, Metrics } from '../../../infrastructure/metrics/index.js';
+import { MAX_LOCATION_LENGTH } from '../../../infrastructure/pages/index.js';
 import { AttemptLimitsRepository, tooManyAttempts } from '../../../infrastructure/rate-limiting/index.js';
 import { Clock, HOUR, MINUTE } from '../../../infrastructure/time/index.js';
 import { AuditLog, type AuditAction } from '../../audit-logs/index.js';
@@ -30,11 +31,7 @@ import {
   type ConnectionCodeResponse,
 } from './authorizations.dto.js';
 import { AgentAuthorizationsRepository } from './agent-authorizations.repository.js';
-import {
-  MAX_REDIRECT_LENGTH,
-  type AuthorizationRequest,
-  type RequestProblem,
-} from './authorization-request.js';
+import type { AuthorizationRequest, RequestProblem } from './authorization-request.js';
 
 const AUTHORIZATION_LIFETIME = 10 * MINUTE;
 const CODE_LIFETIME = MINUTE;
@@ -126,7 +123,7 @@ export class AgentAuthorizationsService {
     this.beforeLogin.inc({ outcome: 'refused' });
     const parameters = { error, error_description: description };
     const redirect = this.redirectTo(target, parameters);
-    return redirect.length <= MAX_REDIRECT_LENGTH
+    return redirect.length <= MAX_LOCATION_LENGTH
       ? redirect
       : this.redirectTo({ ...target, state: null }, parameters);
   }

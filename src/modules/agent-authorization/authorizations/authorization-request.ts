@@ -1,12 +1,7 @@
-import type { AgentScope } from '../../../infrastructure/auth/index.js';
-import { AGENT_SCOPES } from '../../../infrastructure/auth/index.js';
+import { AGENT_SCOPES, type AgentScope } from '../../../infrastructure/auth/index.js';
+import { MAX_LOCATION_LENGTH } from '../../../infrastructure/pages/index.js';
 import { scopesIn } from '../../oauth/index.js';
 
-/**
- * Bytes of the redirect back to the agent. Proxies hold the headers of a response in a buffer that has 4 KiB by default (nginx,
- * `proxy_buffer_size`), and the other headers of a page have about 1.2 KiB.
- */
-export const MAX_REDIRECT_LENGTH = 2_600;
 /** SHA-256 in base64url (RFC 7636, section 4.2). */
 const CODE_CHALLENGE = /^[\w-]{43}$/;
 
@@ -62,9 +57,9 @@ export function readRequest(
   if (responseType === undefined) return invalid('The response type is missing. It must be code.');
   if (responseType !== 'code')
     return { error: 'unsupported_response_type', description: 'The response type must be code.' };
-  if (redirect.length > MAX_REDIRECT_LENGTH)
+  if (redirect.length > MAX_LOCATION_LENGTH)
     return invalid(
-      `The state is too long: with it, the redirect would have ${redirect.length} bytes of at most ${MAX_REDIRECT_LENGTH}.`,
+      `The state is too long: with it, the redirect would have ${redirect.length} bytes of at most ${MAX_LOCATION_LENGTH}.`,
     );
   const codeChallenge = single(query, 'code_challenge');
   if (codeChallenge === undefined) return invalid('The code challenge is missing. PKCE is required.');

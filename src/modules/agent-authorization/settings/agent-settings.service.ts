@@ -111,14 +111,16 @@ export class AgentSettingsService implements AgentLogins {
     actor: DashboardActor,
     environment: PlatformEnvironment,
   ): Promise<Pick<AgentIssuer, 'clientId' | 'environment'>> {
-    const issuer = await this.findIssuer((await this.clientOf(actor, environment)).clientId);
+    const issuer = await this.findIssuer(
+      (await this.accessibleClients.forEnvironment(actor, environment)).clientId,
+    );
     if (environment !== 'development' || !issuer || issuer.settings.loginUrl !== null)
       throw AUTHORIZATION_NOT_FOUND.error();
     return issuer;
   }
 
   async get(actor: DashboardActor, environment: PlatformEnvironment): Promise<AgentSettingsResponse> {
-    const client = await this.clientOf(actor, environment);
+    const client = await this.accessibleClients.forEnvironment(actor, environment);
     const { agents, hosts, loginUrl, sandboxLogin } = await this.of(client);
     return {
       connector_url: this.addresses.resourceOf(client.clientId),
@@ -142,7 +144,7 @@ export class AgentSettingsService implements AgentLogins {
       sandbox_login: sandboxLogin,
     }: UpdateAgentSettingsRequest,
   ): Promise<void> {
-    const client = await this.clientOf(actor, environment);
+    const client = await this.accessibleClients.forEnvironment(actor, environment);
     const before = await this.get(actor, environment);
     if (loginUrl !== undefined && !this.isLoginUrl(loginUrl)) throw INVALID_FIELD.error(INSECURE_LOGIN_URL);
     const stored = (await this.find(client.clientId))?.sandboxLogin ?? 'members';
@@ -171,7 +173,7 @@ export class AgentSettingsService implements AgentLogins {
     actor: DashboardActor,
     { environment, name, redirect_uris: redirectUris }: CreateAgentRequest,
   ): Promise<void> {
-    const { clientId } = await this.clientOf(actor, environment);
+    const { clientId } = await this.accessibleClients.forEnvironment(actor, environment);
     if (!redirectUris.every(isRedirectUri)) throw INVALID_FIELD.error(INVALID_REDIRECT_URI.message);
     await this.transaction.lock(`registered-agents ${clientId}`);
     if ((await this.registeredAgents(clientId)).length >= MAX_AGENTS)
@@ -245,13 +247,6 @@ export class AgentSettingsService implements AgentLogins {
   private registeredAgents(clientId: string): Promise<RegisteredAgent[]> {
     const order = { name: 'ASC', id: 'ASC' } as const;
     return this.transaction.manager.find(RegisteredAgent, { where: { clientId, kind: 'registered' }, order });
-  }
-
-  private clientOf(
-    actor: DashboardActor,
-    environment: PlatformEnvironment,
-  ): Promise<Pick<ClientRecord, 'clientId' | 'environment'>> {
-    return this.accessibleClients.forEnvironment(actor, environment);
   }
 
   /** Returns whether users may be sent there: the address carries the ID of an authorization. */
