@@ -36,7 +36,7 @@ for await (const line of requests) {
 
 async function run({ parameters, environment, input = '' }) {
   process.env = { ...ENVIRONMENT, ...environment };
-  Object.defineProperty(process, 'stdin', { value: Readable.from([input]), configurable: true });
+  Object.defineProperty(process, 'stdin', { value: Readable.from([Buffer.from(input)]), configurable: true });
   written = { output: '', errors: '' };
   process.exitCode = undefined;
   await command(parameters);
