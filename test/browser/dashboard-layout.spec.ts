@@ -2,10 +2,11 @@ import { chmod, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Page } from 'playwright-core';
-import { describeInBrowser, logIn, waitForHeading, type WindowOptions } from '../support/browser.js';
+import { describeInBrowser, waitForHeading, type WindowOptions } from '../support/browser.js';
 import { cloneDatabase, type TestDatabase } from '../support/database.js';
 import { Program } from '../support/program.js';
 import { rememberSecret } from '../support/run-directory.js';
+import { Visitor } from '../support/visitor.js';
 
 const DEMO = join(import.meta.dirname, '..', '..', 'scripts', 'demo.mjs');
 const SECRET = /mcs_(?:dev|live)_[0-9A-Za-z]{49}/g;
@@ -54,7 +55,7 @@ describeInBrowser('The layout of the dashboard, with a week of data', (windows) 
   let database: TestDatabase;
   let folder: string;
   let baseUrl: string;
-  let login: { readonly email: string; readonly password: string };
+  let login: { readonly cookie: string };
   let desk: Page;
 
   beforeAll(async () => {
@@ -65,9 +66,11 @@ describeInBrowser('The layout of the dashboard, with a week of data', (windows) 
     const [, email = '', password = ''] = await demo.waitForOutput(
       /dashboard .*\n\s+email\s+(\S+)\s+password\s+(\S+)/,
     );
-    login = { email, password };
     [, baseUrl = ''] = await demo.waitForOutput(/Listening on (\S+)\. Documentation: \1\/docs"?/);
     rememberSecret(password, ...(demo.output.match(SECRET) ?? []));
+    const visitor = new Visitor({ baseUrl });
+    await visitor.logIn(email, password);
+    login = { cookie: `session=${visitor.session}` };
     desk = await open({ size: DESK });
   }, START_TIMEOUT);
   afterAll(async () => {
@@ -78,12 +81,10 @@ describeInBrowser('The layout of the dashboard, with a week of data', (windows) 
   afterAll(() => expect(windows.findings).toEqual([]));
 
   async function open(options: WindowOptions): Promise<Page> {
-    const page = await windows.open(baseUrl, { ...options, bypassPolicy: true });
+    const page = await windows.open(baseUrl, { ...options, login, bypassPolicy: true });
     // The first pages after the data were written take long on a busy machine.
     page.setDefaultTimeout(TIMEOUT);
     page.setDefaultNavigationTimeout(TIMEOUT);
-    await logIn(page, login);
-    await waitForHeading(page, 'Overview');
     return page;
   }
 
@@ -188,10 +189,10 @@ describeInBrowser('The layout of the dashboard, with a week of data', (windows) 
   });
 
   it('never scrolls sideways, and uses the width for lists and at most 640 px for forms', async () => {
-    for (const path of OTHERS)
+    for (const path of OTHERS) {
+      await desk.goto(path);
       for (const width of [320, DESK.width, 1920]) {
         await desk.setViewportSize({ width, height: 1080 });
-        await desk.goto(path);
         const { overflow, brokenWords } = await layoutOf(desk);
         // The longest name of an event is wider than the narrowest window.
         expect({ path, width, overflow, brokenWords: width === 320 ? [] : brokenWords }).toEqual({
@@ -205,6 +206,7 @@ describeInBrowser('The layout of the dashboard, with a week of data', (windows) 
           .evaluateAll((fields) => Math.max(0, ...fields.map((field) => field.clientWidth)));
         expect(widest).toBeLessThanOrEqual(640);
       }
+    }
     await desk.goto(LISTS[0]![0]);
     const table = await desk.locator('table.data').evaluate((element) => element.clientWidth);
     expect(table).toBeGreaterThan(1_600);
@@ -427,10 +429,10 @@ describeInBrowser('The layout of the dashboard, with a week of data', (windows) 
       `${about}/erase?${ids}`,
       '/dashboard/single-sign-on/configurations/new',
     ];
-    for (const { width, height } of [DESK, PHONE]) {
-      await desk.setViewportSize({ width, height });
-      for (const path of paths) {
-        await desk.goto(path);
+    for (const path of paths) {
+      await desk.goto(path);
+      for (const { width, height } of [DESK, PHONE]) {
+        await desk.setViewportSize({ width, height });
         const { overflow } = await layoutOf(desk);
         expect({ path, width, overflow }).toEqual({ path, width, overflow: 0 });
         const codes = await desk

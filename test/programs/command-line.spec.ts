@@ -8,6 +8,7 @@ import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { mcpToken, sendRpc, toolCall } from '../support/agents.js';
+import { CommandSession } from '../support/commands.js';
 import { accessToken, decide } from '../support/device-flow.js';
 import { eventually } from '../support/eventually.js';
 import { installClients, type InstalledClients } from '../support/installed-clients.js';
@@ -22,6 +23,7 @@ const CODE = /enter the code ([A-Z]{4}-[A-Z]{4})/;
 const NO_CREDENTIALS = 'This command needs the credentials of an API client.';
 
 let clients: InstalledClients;
+let session: CommandSession;
 let service: TestApp;
 let receiver: WebhookReceiver;
 let owner: Login;
@@ -35,6 +37,7 @@ beforeAll(async () => {
     installClients(),
     startTestApp({ WEBHOOK_TARGETS: 'any' }, { backgroundWork: true }),
   ]);
+  session = new CommandSession(clients.script);
   owner = await service.login();
 }, 60_000);
 afterAll(async () => {
@@ -53,22 +56,29 @@ const basicCredentials = (of = service.development): Record<string, string> => (
   MCS_CLIENT_SECRET: of.secret,
 });
 
-function start(words: readonly string[], { environment = {}, input = '' } = {}): Program {
-  return new Program(clients.mcs, {
-    arguments: words,
-    environment: { XDG_CONFIG_HOME: home, MCS_BASE_URL: service.baseUrl, ...environment },
-    input,
-  });
+interface Options {
+  readonly environment?: Readonly<Record<string, string>>;
+  readonly input?: string;
 }
 
-const mcs = (words: string, options?: Parameters<typeof start>[1]): Promise<Ended> =>
-  start(words.split(' '), options).ended;
+const environmentWith = (more: Options['environment']): Record<string, string> => ({
+  XDG_CONFIG_HOME: home,
+  MCS_BASE_URL: service.baseUrl,
+  ...more,
+});
+
+const start = (words: readonly string[], { environment, input = '' }: Options = {}): Program =>
+  new Program(clients.mcs, { arguments: words, environment: environmentWith(environment), input });
+
+/** Runs a command until it ends: without input, in a process that it shares with others. */
+function mcs(words: string, options: Options = {}): Promise<Ended> {
+  const { environment, input } = options;
+  if (input !== undefined) return start(words.split(' '), options).ended;
+  return session.run(words.split(' '), environmentWith(environment));
+}
 
 /** Runs a command that must succeed. @returns its JSON */
-async function json<Result = Record<string, unknown>>(
-  words: string,
-  options?: Parameters<typeof start>[1],
-): Promise<Result> {
+async function json<Result = Record<string, unknown>>(words: string, options?: Options): Promise<Result> {
   const { code, output, errors } = await mcs(`${words} --json`, options);
   if (code !== 0) throw new Error(`mcs ${words} ended with ${code}: ${errors}`);
   return JSON.parse(output) as Result;

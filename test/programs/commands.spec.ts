@@ -9,6 +9,8 @@ import { cloneDatabase, type TestDatabase } from '../support/database.js';
 import { Program, run, type Ended } from '../support/program.js';
 import { rememberSecret } from '../support/run-directory.js';
 
+import.meta.jest.setTimeout(COMMAND_TIMEOUT);
+
 /** The build itself: which files a program loads cannot be seen in the bundle. */
 const BUILT = join(import.meta.dirname, '../../dist/src/cli/main.js');
 const UNREACHABLE_URL = 'postgres://user:password@127.0.0.1:1/none';
@@ -77,7 +79,7 @@ describe('npm run cli', () => {
         ...command.commands.flatMap(below),
       ];
       all = below(root);
-    }, COMMAND_TIMEOUT);
+    });
 
     it('describes every command and option', () => {
       const names = (command: DescribedCommand): string[] => command.commands.map(({ name }) => name);
@@ -106,40 +108,35 @@ describe('npm run cli', () => {
       }
     });
 
-    it(
-      'loads neither the application nor its modules, which takes seconds of CPU time',
-      async () => {
-        const coverage = join(folder, 'coverage');
-        const codes = {
-          '--help': 0,
-          'migrate --help': 0,
-          'doctor --help': 0,
-          'database size --rps 100': 0,
-          migrate: 1,
+    it('loads neither the application nor its modules, which takes seconds of CPU time', async () => {
+      const coverage = join(folder, 'coverage');
+      const codes = {
+        '--help': 0,
+        'doctor --help': 0,
+        'database size --rps 100': 0,
+        migrate: 1,
+      };
+      const unreachable = { ...environment, DATABASE_URL: UNREACHABLE_URL };
+      const ended = await Promise.all(
+        Object.keys(codes).map((command) =>
+          run(BUILT, {
+            arguments: command.split(' '),
+            environment: { ...unreachable, NODE_V8_COVERAGE: coverage },
+          }),
+        ),
+      );
+      expect(ended.map(({ code }) => code)).toEqual(Object.values(codes));
+      const files = await readdir(coverage);
+      expect(files).toHaveLength(Object.keys(codes).length);
+      for (const file of files) {
+        const { result } = JSON.parse(await readFile(join(coverage, file), 'utf8')) as {
+          result: { url: string }[];
         };
-        const unreachable = { ...environment, DATABASE_URL: UNREACHABLE_URL };
-        const ended = await Promise.all(
-          Object.keys(codes).map((command) =>
-            run(BUILT, {
-              arguments: command.split(' '),
-              environment: { ...unreachable, NODE_V8_COVERAGE: coverage },
-            }),
-          ),
-        );
-        expect(ended.map(({ code }) => code)).toEqual(Object.values(codes));
-        const files = await readdir(coverage);
-        expect(files).toHaveLength(Object.keys(codes).length);
-        for (const file of files) {
-          const { result } = JSON.parse(await readFile(join(coverage, file), 'utf8')) as {
-            result: { url: string }[];
-          };
-          expect(
-            result.map(({ url }) => url).filter((url) => /dist\/src\/(?:modules|app\.module)/.test(url)),
-          ).toEqual([]);
-        }
-      },
-      COMMAND_TIMEOUT,
-    );
+        expect(
+          result.map(({ url }) => url).filter((url) => /dist\/src\/(?:modules|app\.module)/.test(url)),
+        ).toEqual([]);
+      }
+    });
 
     it('shows no option that takes a password or secret as an argument', () => {
       const secretOptions = all
@@ -148,601 +145,543 @@ describe('npm run cli', () => {
       expect(secretOptions.map(({ flags }) => flags)).toEqual(['--password-stdin', '--password-stdin']);
     });
 
-    it(
-      'needs no database, and unknown commands fail',
-      async () => {
-        const environment = { DATABASE_URL: UNREACHABLE_URL };
-        const [help, ofCommand, unknown, incomplete] = await Promise.all([
-          inOwnProcess('--help', '', environment),
-          inOwnProcess('client rotate-secret --help', '', environment),
-          inOwnProcess('nonsense', '', environment),
-          inOwnProcess('client rotate-secret', '', environment),
-        ]);
-        expect(help).toMatchObject({ code: 0, errors: '' });
-        expect(help.output).toMatch(/^Usage: npm run cli -- /);
-        expect(ofCommand).toMatchObject({ code: 0, errors: '' });
-        expect(ofCommand.output).toMatch(/--client <client_id>[\s\S]+--overlap-hours <hours>/);
-        expect(unknown.code).toBe(1);
-        expect(unknown.errors).toMatch(/^error: unknown command 'nonsense'/);
-        expect(incomplete.code).toBe(1);
-        expect(incomplete.errors).toMatch(/^error: required option '--client <client_id>' not specified/);
-        for (const { errors } of [unknown, incomplete]) expect(errors).not.toMatch(/\n\s+at /);
-      },
-      COMMAND_TIMEOUT,
-    );
+    it('needs no database, and unknown commands fail', async () => {
+      const environment = { DATABASE_URL: UNREACHABLE_URL };
+      const [help, ofCommand, unknown, incomplete] = await Promise.all([
+        inOwnProcess('--help', '', environment),
+        inOwnProcess('client rotate-secret --help', '', environment),
+        inOwnProcess('nonsense', '', environment),
+        inOwnProcess('client rotate-secret', '', environment),
+      ]);
+      expect(help).toMatchObject({ code: 0, errors: '' });
+      expect(help.output).toMatch(/^Usage: npm run cli -- /);
+      expect(ofCommand).toMatchObject({ code: 0, errors: '' });
+      expect(ofCommand.output).toMatch(/--client <client_id>[\s\S]+--overlap-hours <hours>/);
+      expect(unknown.code).toBe(1);
+      expect(unknown.errors).toMatch(/^error: unknown command 'nonsense'/);
+      expect(incomplete.code).toBe(1);
+      expect(incomplete.errors).toMatch(/^error: required option '--client <client_id>' not specified/);
+      for (const { errors } of [unknown, incomplete]) expect(errors).not.toMatch(/\n\s+at /);
+    });
   });
 
-  it(
-    'migrate applies pending migrations and reports an unreachable database',
-    async () => {
-      const { migrations } = await result<{ migrations: string[] }>('migrate');
-      expect(migrations).toContain('Upgrade1790000000090');
-      const [again, unreachable] = await Promise.all([
-        result('migrate'),
-        commands.runWith({ DATABASE_URL: UNREACHABLE_URL }, 'migrate'),
-      ]);
-      expect(again).toEqual({ migrations: [] });
-      expect(unreachable).toEqual({
-        code: 1,
-        output: '',
-        errors:
-          'The database at 127.0.0.1:1 is unreachable (ECONNREFUSED). Is it running, and is DATABASE_URL right?\n',
-      });
-    },
-    COMMAND_TIMEOUT,
-  );
+  it('migrate applies pending migrations and reports an unreachable database', async () => {
+    const { migrations } = await result<{ migrations: string[] }>('migrate');
+    expect(migrations).toContain('Upgrade1790000000090');
+    const [again, unreachable] = await Promise.all([
+      result('migrate'),
+      commands.runWith({ DATABASE_URL: UNREACHABLE_URL }, 'migrate'),
+    ]);
+    expect(again).toEqual({ migrations: [] });
+    expect(unreachable).toEqual({
+      code: 1,
+      output: '',
+      errors:
+        'The database at 127.0.0.1:1 is unreachable (ECONNREFUSED). Is it running, and is DATABASE_URL right?\n',
+    });
+  });
 
-  it(
-    'organization create shows the secrets of the new organization once and refuses invalid input',
-    async () => {
-      const create = (name: string, email: string): string =>
-        `organization create --name '${name}' --owner-email ${email} --owner-name 'Ada Lovelace'`;
-      const password = 'correct horse battery staple';
-      rememberSecret(password);
-      const [created, withPassword] = await Promise.all([
-        result<{
-          organization_id: string;
-          development: typeof development;
-          production: typeof development;
-          dashboard: { email: string; password: string };
-        }>(create('Acme', 'Ada@Example.com')),
-        result<Record<string, unknown>>(
-          `${create('Globex', 'owner@globex.example')} --password-stdin`,
-          `${password}\n`,
-        ),
-      ]);
-      ({ organization_id: organizationId, development } = created);
-      rememberSecret(development.secret, created.production.secret, created.dashboard.password);
-      expect(created).toEqual({
-        organization_id: expect.any(String),
-        development: { client_id: expect.any(String), secret: expect.stringMatching(/^mcs_dev_/) },
-        production: { client_id: expect.any(String), secret: expect.stringMatching(/^mcs_live_/) },
-        dashboard: { email: 'ada@example.com', password: expect.stringMatching(/^.{12,}$/) },
-      });
-      // A password that was given is not shown.
-      expect(withPassword['dashboard']).toEqual({ email: 'owner@globex.example' });
-      for (const kind of ['development', 'production'] as const) {
-        rememberSecret((withPassword[kind] as typeof development).secret);
-      }
+  it('organization create shows the secrets of the new organization once and refuses invalid input', async () => {
+    const create = (name: string, email: string): string =>
+      `organization create --name '${name}' --owner-email ${email} --owner-name 'Ada Lovelace'`;
+    const password = 'correct horse battery staple';
+    rememberSecret(password);
+    const [created, withPassword] = await Promise.all([
+      result<{
+        organization_id: string;
+        development: typeof development;
+        production: typeof development;
+        dashboard: { email: string; password: string };
+      }>(create('Acme', 'Ada@Example.com')),
+      result<Record<string, unknown>>(
+        `${create('Globex', 'owner@globex.example')} --password-stdin`,
+        `${password}\n`,
+      ),
+    ]);
+    ({ organization_id: organizationId, development } = created);
+    rememberSecret(development.secret, created.production.secret, created.dashboard.password);
+    expect(created).toEqual({
+      organization_id: expect.any(String),
+      development: { client_id: expect.any(String), secret: expect.stringMatching(/^mcs_dev_/) },
+      production: { client_id: expect.any(String), secret: expect.stringMatching(/^mcs_live_/) },
+      dashboard: { email: 'ada@example.com', password: expect.stringMatching(/^.{12,}$/) },
+    });
+    // A password that was given is not shown.
+    expect(withPassword['dashboard']).toEqual({ email: 'owner@globex.example' });
+    for (const kind of ['development', 'production'] as const) {
+      rememberSecret((withPassword[kind] as typeof development).secret);
+    }
 
-      await Promise.all([
-        expectError(create('Again', 'ada@example.com'), 'A user with this email address already exists.'),
-        expectError(
-          create('Short', 'short@example.com') + ' --password-stdin',
-          'Choose a password of 12 to 256 characters.',
-          'short',
-        ),
-        expectError(
-          create('Empty', 'empty@example.com') + ' --password-stdin',
-          'Standard input is empty.',
-          '',
-        ),
-      ]);
-      expect(await database.query('SELECT count(*)::int FROM organization')).toEqual([{ count: 2 }]);
-    },
-    COMMAND_TIMEOUT,
-  );
+    await Promise.all([
+      expectError(create('Again', 'ada@example.com'), 'A user with this email address already exists.'),
+      expectError(
+        create('Short', 'short@example.com') + ' --password-stdin',
+        'Choose a password of 12 to 256 characters.',
+        'short',
+      ),
+      expectError(create('Empty', 'empty@example.com') + ' --password-stdin', 'Standard input is empty.', ''),
+    ]);
+    expect(await database.query('SELECT count(*)::int FROM organization')).toEqual([{ count: 2 }]);
+  });
 
-  it(
-    'client creates and lists clients, rotates and activates secrets, and enables operations',
-    async () => {
-      const bare = randomUUID();
-      await database.query(`INSERT INTO organization (id, name, created_at) VALUES ($1, 'Bare', now())`, [
-        bare,
-      ]);
-      const { client_id } = development;
-      const unknownId = randomUUID();
-      const [created, rotated, enabled] = await Promise.all([
-        result<Record<string, string>>(`client create --organization ${bare} --environment production`),
-        result<Record<string, string>>(`client rotate-secret --client ${client_id}`),
-        result(`client enable --client ${client_id} --operation identify-detected-accounts`),
-      ]);
-      rememberSecret(created['secret'] ?? '', rotated['secret'] ?? '');
-      expect(created).toEqual({
-        client_id: expect.any(String),
-        environment: 'production',
-        secret: expect.stringMatching(SECRET),
-      });
-      expect(rotated).toEqual({
+  it('client creates and lists clients, rotates and activates secrets, and enables operations', async () => {
+    const bare = randomUUID();
+    await database.query(`INSERT INTO organization (id, name, created_at) VALUES ($1, 'Bare', now())`, [
+      bare,
+    ]);
+    const { client_id } = development;
+    const unknownId = randomUUID();
+    const [created, rotated, enabled] = await Promise.all([
+      result<Record<string, string>>(`client create --organization ${bare} --environment production`),
+      result<Record<string, string>>(`client rotate-secret --client ${client_id}`),
+      result(`client enable --client ${client_id} --operation identify-detected-accounts`),
+    ]);
+    rememberSecret(created['secret'] ?? '', rotated['secret'] ?? '');
+    expect(created).toEqual({
+      client_id: expect.any(String),
+      environment: 'production',
+      secret: expect.stringMatching(SECRET),
+    });
+    expect(rotated).toEqual({
+      client_id,
+      environment: 'development',
+      secret: expect.stringMatching(SECRET),
+    });
+    expect(rotated['secret']).not.toBe(development.secret);
+    expect(enabled).toEqual({ client_id, enabled: 'identify-detected-accounts' });
+
+    const [listed, ofOrganization, activated] = await Promise.all([
+      cli('client list'),
+      result<{ client_id: string; environment: string; enabled_operations: string[] }[]>(
+        `client list --organization ${organizationId}`,
+      ),
+      result(`client activate-secret --client ${client_id}`),
+      expectError(
+        `client rotate-secret --client ${client_id}`,
+        'A rotation is in progress: the previous secret is still accepted. An overlap of 0 hours ends it at once.',
+      ),
+      expectError(
+        `client create --organization ${bare} --environment production`,
+        'The organization already has a production client.',
+      ),
+      expectError(`client activate-secret --client ${unknownId}`, `There is no API client ${unknownId}.`),
+    ]);
+    expect(listed.code).toBe(0);
+    expect(JSON.parse(listed.output)).toHaveLength(5);
+    expect(listed.output).not.toMatch(/mcs_|secret/);
+    expect(ofOrganization.map(({ environment: name }) => name).toSorted()).toEqual([
+      'development',
+      'production',
+    ]);
+    expect(ofOrganization.find((client) => client.client_id === client_id)?.enabled_operations).toEqual([
+      'identify-detected-accounts',
+    ]);
+    expect(activated).toEqual({ client_id, activated: true });
+
+    await Promise.all([
+      expectError('client list --organization nobody', 'There is no organization nobody.'),
+      expectError('client rotate-secret --client nobody', 'There is no API client nobody.'),
+      expectError(
+        `client rotate-secret --client ${client_id} --overlap-hours soon`,
+        'The overlap must be 0 to 168 hours.',
+      ),
+      expectError(
+        `client enable --client ${client_id} --operation anything`,
+        'The operation must be identify-detected-accounts.',
+      ),
+    ]);
+  });
+
+  it('user add creates a user with a given or a generated password', async () => {
+    const add = (email: string, role = 'member'): string =>
+      `user add --organization ${organizationId} --email ${email} --name 'Grace Hopper' --role ${role}`;
+    const password = 'staple battery horse correct';
+    rememberSecret(password);
+    const [withPassword, generated] = await Promise.all([
+      inOwnProcess(`${add('grace@example.com')} --password-stdin`, password),
+      result<Record<string, string>>(add('hopper@example.com', 'admin')),
+      expectError(add('x@example.com', 'king'), 'The role must be one of owner, admin, member, viewer.'),
+      expectError(add('no-address'), 'The email address is not valid.'),
+    ]);
+    rememberSecret(generated['password'] ?? '');
+    expect(withPassword).toMatchObject({ code: 0, errors: '' });
+    expect(JSON.parse(withPassword.output)).toEqual({
+      user_id: expect.any(String),
+      email: 'grace@example.com',
+    });
+    expect(generated).toMatchObject({
+      email: 'hopper@example.com',
+      password: expect.stringMatching(/^.{12,}$/),
+    });
+    const [row] = await database.query<{ password_hash: string }>(
+      `SELECT password_hash FROM dashboard_user WHERE email = 'grace@example.com'`,
+    );
+    expect(row?.password_hash).toMatch(/^\$argon2id\$/);
+  });
+
+  it('detection import records valid lines, reports invalid ones and can be repeated', async () => {
+    const { client_id } = development;
+    const line = (more: Record<string, unknown>): string =>
+      JSON.stringify({
         client_id,
-        environment: 'development',
-        secret: expect.stringMatching(SECRET),
+        external_user_id: 'user-1',
+        detected_at: '2026-01-31T08:15:30.123Z',
+        ...more,
       });
-      expect(rotated['secret']).not.toBe(development.secret);
-      expect(enabled).toEqual({ client_id, enabled: 'identify-detected-accounts' });
+    const good = [
+      line({ merchant: 'Netflix' }),
+      line({ merchant_id: 1, detected_at: '2026-01-31T08:15:30Z' }),
+      line({ merchant: 'door dash', client_id: client_id.toUpperCase() }),
+      line({ merchant: 'NETFLIX', detected_at: '2026-02-28T00:00:00Z' }),
+    ];
+    const lines = [
+      good[0],
+      'not json',
+      good[1],
+      '',
+      '[]',
+      line({ merchant: 'Nobody Knows This' }),
+      line({ merchant: 'Netflix', client_id: randomUUID() }),
+      line({ merchant: 'Netflix', external_user_id: '' }),
+      line({ merchant: 'Netflix', detected_at: 'yesterday' }),
+      line({ merchant_id: 999_999 }),
+      line({ merchant_id: -1 }),
+      good[2],
+      line({}),
+      good[3],
+    ].join('\n');
+    const file = join(folder, 'detections.ndjson');
+    await writeFile(file, `${lines}\r\n`);
 
-      const [listed, ofOrganization, activated] = await Promise.all([
-        cli('client list'),
-        result<{ client_id: string; environment: string; enabled_operations: string[] }[]>(
-          `client list --organization ${organizationId}`,
-        ),
-        result(`client activate-secret --client ${client_id}`),
-        expectError(
-          `client rotate-secret --client ${client_id}`,
-          'A rotation is in progress: the previous secret is still accepted. An overlap of 0 hours ends it at once.',
-        ),
-        expectError(
-          `client create --organization ${bare} --environment production`,
-          'The organization already has a production client.',
-        ),
-        expectError(`client activate-secret --client ${unknownId}`, `There is no API client ${unknownId}.`),
-      ]);
-      expect(listed.code).toBe(0);
-      expect(JSON.parse(listed.output)).toHaveLength(5);
-      expect(listed.output).not.toMatch(/mcs_|secret/);
-      expect(ofOrganization.map(({ environment: name }) => name).toSorted()).toEqual([
-        'development',
-        'production',
-      ]);
-      expect(ofOrganization.find((client) => client.client_id === client_id)?.enabled_operations).toEqual([
-        'identify-detected-accounts',
-      ]);
-      expect(activated).toEqual({ client_id, activated: true });
+    const imported = await inOwnProcess(`detection import ${file}`);
+    expect(imported.code).toBe(2);
+    expect(JSON.parse(imported.output)).toEqual({ lines: 14, recorded: 4, skipped: 9 });
+    const reported = imported.errors
+      .trimEnd()
+      .split('\n')
+      .map((text) => /^line (\d+): .{10,}/.exec(text)?.[1]);
+    expect(reported.toSorted((left, right) => Number(left) - Number(right))).toEqual(
+      [2, 5, 6, 7, 8, 9, 10, 11, 13].map(String),
+    );
+    expect(imported.errors).toContain('line 6: The merchant "Nobody Knows This" is not known.\n');
+    const rows = (): Promise<unknown[]> =>
+      database.query('SELECT * FROM detected_account ORDER BY merchant_id');
+    const recorded = await rows();
+    expect(recorded).toHaveLength(3);
+    expect(recorded).toContainEqual(
+      expect.objectContaining({ merchant_id: 16, detected_at: new Date('2026-01-31T08:15:30.123Z') }),
+    );
 
-      await Promise.all([
-        expectError('client list --organization nobody', 'There is no organization nobody.'),
-        expectError('client rotate-secret --client nobody', 'There is no API client nobody.'),
-        expectError(
-          `client rotate-secret --client ${client_id} --overlap-hours soon`,
-          'The overlap must be 0 to 168 hours.',
-        ),
-        expectError(
-          `client enable --client ${client_id} --operation anything`,
-          'The operation must be identify-detected-accounts.',
-        ),
-      ]);
-    },
-    COMMAND_TIMEOUT,
-  );
+    const [again] = await Promise.all([
+      result('detection import -', `${good.join('\n')}\n`),
+      expectError(`detection import ${folder}/absent`, `The file ${folder}/absent cannot be read.`),
+    ]);
+    expect(again).toEqual({ lines: 4, recorded: 4, skipped: 0 });
+    expect(await rows()).toEqual(recorded);
 
-  it(
-    'user add creates a user with a given or a generated password',
-    async () => {
-      const add = (email: string, role = 'member'): string =>
-        `user add --organization ${organizationId} --email ${email} --name 'Grace Hopper' --role ${role}`;
-      const password = 'staple battery horse correct';
-      rememberSecret(password);
-      const [withPassword, generated] = await Promise.all([
-        result(`${add('grace@example.com')} --password-stdin`, password),
-        result<Record<string, string>>(add('hopper@example.com', 'admin')),
-        expectError(add('x@example.com', 'king'), 'The role must be one of owner, admin, member, viewer.'),
-        expectError(add('no-address'), 'The email address is not valid.'),
-      ]);
-      rememberSecret(generated['password'] ?? '');
-      expect(withPassword).toEqual({ user_id: expect.any(String), email: 'grace@example.com' });
-      expect(generated).toMatchObject({
-        email: 'hopper@example.com',
-        password: expect.stringMatching(/^.{12,}$/),
-      });
-      const [row] = await database.query<{ password_hash: string }>(
-        `SELECT password_hash FROM dashboard_user WHERE email = 'grace@example.com'`,
-      );
-      expect(row?.password_hash).toMatch(/^\$argon2id\$/);
-    },
-    COMMAND_TIMEOUT,
-  );
+    await result('detection import - --no-notify', line({ merchant: 'Hulu' }));
+    expect(await rows()).toHaveLength(4);
+    const events = await database.query("SELECT event FROM webhook_event WHERE external_user_id = 'user-1'");
+    expect(events).toEqual([{ event: 'NEW_DETECTED_ACCOUNTS_AVAILABLE' }]);
+  });
 
-  it(
-    'detection import records valid lines, reports invalid ones and can be repeated',
-    async () => {
-      const { client_id } = development;
-      const line = (more: Record<string, unknown>): string =>
-        JSON.stringify({
-          client_id,
-          external_user_id: 'user-1',
-          detected_at: '2026-01-31T08:15:30.123Z',
-          ...more,
-        });
-      const good = [
-        line({ merchant: 'Netflix' }),
-        line({ merchant_id: 1, detected_at: '2026-01-31T08:15:30Z' }),
-        line({ merchant: 'door dash', client_id: client_id.toUpperCase() }),
-        line({ merchant: 'NETFLIX', detected_at: '2026-02-28T00:00:00Z' }),
-      ];
-      const lines = [
-        good[0],
-        'not json',
-        good[1],
-        '',
-        '[]',
-        line({ merchant: 'Nobody Knows This' }),
-        line({ merchant: 'Netflix', client_id: randomUUID() }),
-        line({ merchant: 'Netflix', external_user_id: '' }),
-        line({ merchant: 'Netflix', detected_at: 'yesterday' }),
-        line({ merchant_id: 999_999 }),
-        line({ merchant_id: -1 }),
-        good[2],
-        line({}),
-        good[3],
-      ].join('\n');
-      const file = join(folder, 'detections.ndjson');
-      await writeFile(file, `${lines}\r\n`);
+  it('application lists the newest applications and exports all without formulas', async () => {
+    const empty = await cli('application export --format csv');
+    expect(empty).toMatchObject({ code: 0, errors: '' });
+    expect(empty.output).toMatch(/^id,received_at,role,full_name,email,[a-z_,]+\n$/);
 
-      const imported = await inOwnProcess(`detection import ${file}`);
-      expect(imported.code).toBe(2);
-      expect(JSON.parse(imported.output)).toEqual({ lines: 14, recorded: 4, skipped: 9 });
-      const reported = imported.errors
-        .trimEnd()
-        .split('\n')
-        .map((text) => /^line (\d+): .{10,}/.exec(text)?.[1]);
-      expect(reported.toSorted((left, right) => Number(left) - Number(right))).toEqual(
-        [2, 5, 6, 7, 8, 9, 10, 11, 13].map(String),
-      );
-      expect(imported.errors).toContain('line 6: The merchant "Nobody Knows This" is not known.\n');
-      const rows = (): Promise<unknown[]> =>
-        database.query('SELECT * FROM detected_account ORDER BY merchant_id');
-      const recorded = await rows();
-      expect(recorded).toHaveLength(3);
-      expect(recorded).toContainEqual(
-        expect.objectContaining({ merchant_id: 16, detected_at: new Date('2026-01-31T08:15:30.123Z') }),
-      );
-
-      const [again] = await Promise.all([
-        result('detection import -', `${good.join('\n')}\n`),
-        expectError(`detection import ${folder}/absent`, `The file ${folder}/absent cannot be read.`),
-      ]);
-      expect(again).toEqual({ lines: 4, recorded: 4, skipped: 0 });
-      expect(await rows()).toEqual(recorded);
-
-      await result('detection import - --no-notify', line({ merchant: 'Hulu' }));
-      expect(await rows()).toHaveLength(4);
-      const events = await database.query(
-        "SELECT event FROM webhook_event WHERE external_user_id = 'user-1'",
-      );
-      expect(events).toEqual([{ event: 'NEW_DETECTED_ACCOUNTS_AVAILABLE' }]);
-    },
-    COMMAND_TIMEOUT,
-  );
-
-  it(
-    'application lists the newest applications and exports all without formulas',
-    async () => {
-      const empty = await cli('application export --format csv');
-      expect(empty).toMatchObject({ code: 0, errors: '' });
-      expect(empty.output).toMatch(/^id,received_at,role,full_name,email,[a-z_,]+\n$/);
-
-      const columns = empty.output.trimEnd().split(',');
-      for (const [day, name] of [
-        '=HYPERLINK("http://evil.example")',
-        '+1',
-        '-1',
-        '@SUM(1)',
-        'Ada, "the first"',
-      ].entries()) {
-        await database.query(
-          `INSERT INTO job_application (id, received_at, role, full_name, email, resume_url, years_experience,
+    const columns = empty.output.trimEnd().split(',');
+    for (const [day, name] of [
+      '=HYPERLINK("http://evil.example")',
+      '+1',
+      '-1',
+      '@SUM(1)',
+      'Ada, "the first"',
+    ].entries()) {
+      await database.query(
+        `INSERT INTO job_application (id, received_at, role, full_name, email, resume_url, years_experience,
                                         authorized_to_work, onsite_nyc, exceptional_at)
            VALUES ($1, $2, 'product_engineer', $3, 'ada@example.com', 'https://example.com/ada.pdf', 7, true, false, E'one\\ntwo')`,
-          [randomUUID(), new Date(Date.UTC(2026, 0, day + 1)), name],
-        );
-      }
-      const [csv, ndjson, newest] = await Promise.all([
-        inOwnProcess('application export --format csv'),
-        cli('application export --format ndjson'),
-        result<{ full_name: string; received_at: string }[]>('application list --limit 2'),
-        expectError('application export --format pdf', 'The format must be csv or ndjson.'),
-        expectError('application list --limit none', 'The limit must be a positive integer.'),
-      ]);
-
-      expect(csv.code).toBe(0);
-      // Spreadsheets must not take any value for a formula.
-      for (const start of ['=', '+', '-', '@']) {
-        expect(csv.output).not.toMatch(new RegExp(`(?:^|,)"?\\${start}`, 'm'));
-      }
-      expect(csv.output).toContain(`"'=HYPERLINK(""http://evil.example"")"`);
-      expect(csv.output).toContain('"Ada, ""the first"""');
-      expect(csv.output).toContain('2026-01-01T00:00:00.000Z');
-
-      expect(ndjson.code).toBe(0);
-      const rows = ndjson.output
-        .trimEnd()
-        .split('\n')
-        .map((text) => JSON.parse(text) as Record<string, unknown>);
-      expect(rows).toHaveLength(5);
-      expect(Object.keys(rows[0] ?? {})).toEqual(columns);
-      expect(rows.map((row) => row['full_name'])).toContain('=HYPERLINK("http://evil.example")');
-      expect(rows[0]).toMatchObject({
-        authorized_to_work: true,
-        onsite_nyc: false,
-        exceptional_at: 'one\ntwo',
-      });
-      expect(newest.map(({ received_at }) => received_at)).toEqual([
-        '2026-01-05T00:00:00.000Z',
-        '2026-01-04T00:00:00.000Z',
-      ]);
-    },
-    COMMAND_TIMEOUT,
-  );
-
-  it(
-    'changes of organizations leave audit log entries of an operator, in the same transaction',
-    async () => {
-      const created = await result<{
-        organization_id: string;
-        development: { client_id: string; secret: string };
-        production: { secret: string };
-        dashboard: { password: string };
-      }>(
-        "organization create --name Initech --owner-email bill@initech.example --owner-name 'Bill Lumbergh'",
+        [randomUUID(), new Date(Date.UTC(2026, 0, day + 1)), name],
       );
-      const { organization_id: id, development: client } = created;
-      const addUser = (email: string): string =>
-        `user add --organization ${id} --email ${email} --name 'Peter Gibbons' --role owner`;
-      const added = await result<{ password: string }>(addUser('peter@initech.example'));
-      const rotated = await result<{ secret: string }>(`client rotate-secret --client ${client.client_id}`);
-      await result(`client activate-secret --client ${client.client_id}`);
-      await result(`client activate-secret --client ${client.client_id}`);
-      await result(`client enable --client ${client.client_id} --operation identify-detected-accounts`);
-      for (const { secret } of [client, created.production, rotated]) rememberSecret(secret);
-      rememberSecret(created.dashboard.password, added.password);
+    }
+    const [csv, ndjson, newest] = await Promise.all([
+      inOwnProcess('application export --format csv'),
+      cli('application export --format ndjson'),
+      result<{ full_name: string; received_at: string }[]>('application list --limit 2'),
+      expectError('application export --format pdf', 'The format must be csv or ndjson.'),
+      expectError('application list --limit none', 'The limit must be a positive integer.'),
+    ]);
 
-      const rows = await database.query<Record<string, string>>(
-        'SELECT * FROM audit_log WHERE organization_id = $1 ORDER BY sequence',
-        [id],
-      );
-      expect(new Set(rows.map(({ actor_name, actor_email }) => `${actor_name} ${actor_email}`))).toEqual(
-        new Set(['operator operator']),
-      );
-      expect(
-        rows.map((row) => `${row['action']} ${row['target_name']} ${row['target_environment']}`),
-      ).toEqual([
-        'account.create Initech production',
-        'user.add bill@initech.example production',
-        'user.add peter@initech.example production',
-        `secret.rotate ${client.client_id} development`,
-        `secret.rotate ${client.client_id} development`,
-        `client.update ${client.client_id} development`,
-      ]);
+    expect(csv.code).toBe(0);
+    // Spreadsheets must not take any value for a formula.
+    for (const start of ['=', '+', '-', '@']) {
+      expect(csv.output).not.toMatch(new RegExp(`(?:^|,)"?\\${start}`, 'm'));
+    }
+    expect(csv.output).toContain(`"'=HYPERLINK(""http://evil.example"")"`);
+    expect(csv.output).toContain('"Ada, ""the first"""');
+    expect(csv.output).toContain('2026-01-01T00:00:00.000Z');
 
-      await database.query('ALTER TABLE audit_log RENAME TO audit_log_away');
-      try {
-        const { code } = await cli(addUser('milton@initech.example'));
-        expect(code).toBe(1);
-      } finally {
-        await database.query('ALTER TABLE audit_log_away RENAME TO audit_log');
-      }
-      expect(
-        await database.query("SELECT FROM dashboard_user WHERE email = 'milton@initech.example'"),
-      ).toHaveLength(0);
-    },
-    COMMAND_TIMEOUT,
-  );
+    expect(ndjson.code).toBe(0);
+    const rows = ndjson.output
+      .trimEnd()
+      .split('\n')
+      .map((text) => JSON.parse(text) as Record<string, unknown>);
+    expect(rows).toHaveLength(5);
+    expect(Object.keys(rows[0] ?? {})).toEqual(columns);
+    expect(rows.map((row) => row['full_name'])).toContain('=HYPERLINK("http://evil.example")');
+    expect(rows[0]).toMatchObject({
+      authorized_to_work: true,
+      onsite_nyc: false,
+      exceptional_at: 'one\ntwo',
+    });
+    expect(newest.map(({ received_at }) => received_at)).toEqual([
+      '2026-01-05T00:00:00.000Z',
+      '2026-01-04T00:00:00.000Z',
+    ]);
+  });
 
-  it(
-    'audit verify finds altered and removed entries, and checks against a saved head',
-    async () => {
-      const [valid, broken] = [await addOrganization(database), await addOrganization(database)];
-      const entries = await fillAuditLog(database, valid, [{}, {}, {}]);
-      const [, second] = await fillAuditLog(database, broken, [{}, {}, {}]);
-      const unknownId = randomUUID();
-      const file = join(folder, 'head.json');
-      const malformed = join(folder, 'nonsense.json');
-      const intact = (id: string) => ({ organization_id: id, entries: 3, intact: true, first_broken: null });
+  it('changes of organizations leave audit log entries of an operator, in the same transaction', async () => {
+    const created = await result<{
+      organization_id: string;
+      development: { client_id: string; secret: string };
+      production: { secret: string };
+      dashboard: { password: string };
+    }>("organization create --name Initech --owner-email bill@initech.example --owner-name 'Bill Lumbergh'");
+    const { organization_id: id, development: client } = created;
+    const addUser = (email: string): string =>
+      `user add --organization ${id} --email ${email} --name 'Peter Gibbons' --role owner`;
+    const added = await result<{ password: string }>(addUser('peter@initech.example'));
+    const rotated = await result<{ secret: string }>(`client rotate-secret --client ${client.client_id}`);
+    await result(`client activate-secret --client ${client.client_id}`);
+    await result(`client activate-secret --client ${client.client_id}`);
+    await result(`client enable --client ${client.client_id} --operation identify-detected-accounts`);
+    for (const { secret } of [client, created.production, rotated]) rememberSecret(secret);
+    rememberSecret(created.dashboard.password, added.password);
 
-      const head = await cli(`audit head --organization ${valid}`);
-      await writeFile(file, head.output);
-      await writeFile(malformed, '{"sequence":1}');
-      expect(JSON.parse(head.output)).toEqual({
-        organization_id: valid,
-        sequence: 3,
-        hash: entries[2]?.hash.toString('hex'),
-        created_at: '2026-01-01T00:00:02.000Z',
-      });
-      const [all, one, byHead] = await Promise.all([
-        result<{ intact: boolean; organizations: unknown[] }>('audit verify'),
-        result(`audit verify --organization ${valid}`),
-        result(`audit verify --head ${file}`),
-        expectError(`audit verify --organization ${unknownId}`, `There is no organization ${unknownId}.`),
-        expectError(`audit head --organization ${unknownId}`, `There is no organization ${unknownId}.`),
-        expectError(`audit verify --head ${folder}/absent`, `The file ${folder}/absent cannot be read.`),
-        expectError(
-          `audit verify --head ${malformed}`,
-          'The file does not contain a head in the format of `audit head`.',
-        ),
-        expectError(
-          `audit verify --organization ${broken} --head ${file}`,
-          `The head belongs to the organization ${valid}.`,
-        ),
-      ]);
-      expect(all.intact).toBe(true);
-      expect(all.organizations).toEqual(expect.arrayContaining([intact(valid), intact(broken)]));
-      expect(one).toEqual({ intact: true, organizations: [intact(valid)] });
-      expect(byHead).toEqual(one);
+    const rows = await database.query<Record<string, string>>(
+      'SELECT * FROM audit_log WHERE organization_id = $1 ORDER BY sequence',
+      [id],
+    );
+    expect(new Set(rows.map(({ actor_name, actor_email }) => `${actor_name} ${actor_email}`))).toEqual(
+      new Set(['operator operator']),
+    );
+    expect(rows.map((row) => `${row['action']} ${row['target_name']} ${row['target_environment']}`)).toEqual([
+      'account.create Initech production',
+      'user.add bill@initech.example production',
+      'user.add peter@initech.example production',
+      `secret.rotate ${client.client_id} development`,
+      `secret.rotate ${client.client_id} development`,
+      `client.update ${client.client_id} development`,
+    ]);
 
-      await database.query(
-        `BEGIN; SET LOCAL session_replication_role = replica;
+    await database.query('ALTER TABLE audit_log RENAME TO audit_log_away');
+    try {
+      const { code } = await cli(addUser('milton@initech.example'));
+      expect(code).toBe(1);
+    } finally {
+      await database.query('ALTER TABLE audit_log_away RENAME TO audit_log');
+    }
+    expect(
+      await database.query("SELECT FROM dashboard_user WHERE email = 'milton@initech.example'"),
+    ).toHaveLength(0);
+  });
+
+  it('audit verify finds altered and removed entries, and checks against a saved head', async () => {
+    const [valid, broken] = [await addOrganization(database), await addOrganization(database)];
+    const entries = await fillAuditLog(database, valid, [{}, {}, {}]);
+    const [, second] = await fillAuditLog(database, broken, [{}, {}, {}]);
+    const unknownId = randomUUID();
+    const file = join(folder, 'head.json');
+    const malformed = join(folder, 'nonsense.json');
+    const intact = (id: string) => ({ organization_id: id, entries: 3, intact: true, first_broken: null });
+
+    const head = await cli(`audit head --organization ${valid}`);
+    await writeFile(file, head.output);
+    await writeFile(malformed, '{"sequence":1}');
+    expect(JSON.parse(head.output)).toEqual({
+      organization_id: valid,
+      sequence: 3,
+      hash: entries[2]?.hash.toString('hex'),
+      created_at: '2026-01-01T00:00:02.000Z',
+    });
+    const [all, one, byHead] = await Promise.all([
+      result<{ intact: boolean; organizations: unknown[] }>('audit verify'),
+      result(`audit verify --organization ${valid}`),
+      result(`audit verify --head ${file}`),
+      expectError(`audit verify --organization ${unknownId}`, `There is no organization ${unknownId}.`),
+      expectError(`audit head --organization ${unknownId}`, `There is no organization ${unknownId}.`),
+      expectError(`audit verify --head ${folder}/absent`, `The file ${folder}/absent cannot be read.`),
+      expectError(
+        `audit verify --head ${malformed}`,
+        'The file does not contain a head in the format of `audit head`.',
+      ),
+      expectError(
+        `audit verify --organization ${broken} --head ${file}`,
+        `The head belongs to the organization ${valid}.`,
+      ),
+    ]);
+    expect(all.intact).toBe(true);
+    expect(all.organizations).toEqual(expect.arrayContaining([intact(valid), intact(broken)]));
+    expect(one).toEqual({ intact: true, organizations: [intact(valid)] });
+    expect(byHead).toEqual(one);
+
+    await database.query(
+      `BEGIN; SET LOCAL session_replication_role = replica;
          UPDATE audit_log SET actor_name = 'Eve' WHERE organization_id = '${broken}' AND sequence = 2;
          DELETE FROM audit_log WHERE organization_id = '${valid}' AND sequence = 3;
          DELETE FROM audit_chain WHERE organization_id = '${valid}';
          INSERT INTO audit_chain SELECT organization_id, sequence, created_at, hash FROM audit_log
           WHERE organization_id = '${valid}' AND sequence = 2;
          COMMIT`,
-      );
-      const [found, cutOff] = await Promise.all([cli('audit verify'), cli(`audit verify --head ${file}`)]);
-      expect(found).toMatchObject({
-        code: 1,
-        errors: `Organization ${broken}: Entry 2 does not match its hash.\n`,
-      });
-      expect(JSON.parse(found.output)).toMatchObject({
-        intact: false,
-        organizations: expect.arrayContaining([
-          { ...intact(valid), entries: 2 },
-          {
-            organization_id: broken,
-            entries: 1,
-            intact: false,
-            first_broken: {
-              problem: 'altered',
-              sequence: 2,
-              id: second?.id,
-              explanation: 'Entry 2 does not match its hash.',
-            },
+    );
+    const [found, cutOff] = await Promise.all([cli('audit verify'), cli(`audit verify --head ${file}`)]);
+    expect(found).toMatchObject({
+      code: 1,
+      errors: `Organization ${broken}: Entry 2 does not match its hash.\n`,
+    });
+    expect(JSON.parse(found.output)).toMatchObject({
+      intact: false,
+      organizations: expect.arrayContaining([
+        { ...intact(valid), entries: 2 },
+        {
+          organization_id: broken,
+          entries: 1,
+          intact: false,
+          first_broken: {
+            problem: 'altered',
+            sequence: 2,
+            id: second?.id,
+            explanation: 'Entry 2 does not match its hash.',
           },
-        ]),
-      });
-      expect(cutOff.code).toBe(1);
-      expect(JSON.parse(cutOff.output)).toMatchObject({
-        intact: false,
-        organizations: [{ first_broken: { problem: 'head_mismatch', sequence: 3, id: null } }],
-      });
-    },
-    COMMAND_TIMEOUT,
-  );
+        },
+      ]),
+    });
+    expect(cutOff.code).toBe(1);
+    expect(JSON.parse(cutOff.output)).toMatchObject({
+      intact: false,
+      organizations: [{ first_broken: { problem: 'head_mismatch', sequence: 3, id: null } }],
+    });
+  });
 
-  it(
-    'audit export writes the entries of one organization, oldest first and without formulas',
-    async () => {
-      const [ours, others] = [await addOrganization(database), await addOrganization(database)];
-      const formulas = [
-        '=HYPERLINK("http://evil.example")',
-        '+1',
-        '-1',
-        '@SUM(1)',
-        '\t=1',
-        'Ada, "the first"',
-      ];
-      await fillAuditLog(database, ours, [
-        ...formulas.map((actorName) => ({ actorName, contextUserAgent: actorName, targetName: null })),
-        // More entries with the same time than fit in a batch.
-        ...Array.from({ length: 2_100 }, (_, index) => ({
-          createdAt: new Date(Date.UTC(2026, 0, index < 2_000 ? 2 : 3)),
-        })),
-      ]);
-      await fillAuditLog(database, others, [{ actorName: 'Somebody else' }]);
+  it('audit export writes the entries of one organization, oldest first and without formulas', async () => {
+    const [ours, others] = [await addOrganization(database), await addOrganization(database)];
+    const formulas = ['=HYPERLINK("http://evil.example")', '+1', '-1', '@SUM(1)', '\t=1', 'Ada, "the first"'];
+    await fillAuditLog(database, ours, [
+      ...formulas.map((actorName) => ({ actorName, contextUserAgent: actorName, targetName: null })),
+      // More entries with the same time than fit in a batch.
+      ...Array.from({ length: 2_100 }, (_, index) => ({
+        createdAt: new Date(Date.UTC(2026, 0, index < 2_000 ? 2 : 3)),
+      })),
+    ]);
+    await fillAuditLog(database, others, [{ actorName: 'Somebody else' }]);
 
-      const command = `audit export --organization ${ours} --format`;
-      const unknownId = randomUUID();
-      const notTime = 'field must be a date and time such as 2026-01-31T08:15:30Z.';
-      const [csv, ndjson, within] = await Promise.all([
-        inOwnProcess(`${command} csv`),
-        cli(`${command} ndjson`),
-        cli(`${command} ndjson --start 2026-01-01T00:00:02Z --end 2026-01-02T00:00:00Z`),
-        expectError(`${command} pdf`, 'The format must be csv or ndjson.'),
-        expectError(`${command} csv --start yesterday`, `The start ${notTime}`),
-        expectError(`${command} csv --end 2026-02-30T00:00:00Z`, `The end ${notTime}`),
-        expectError(
-          `${command} csv --start 2026-01-02T00:00:00Z --end 2026-01-01T00:00:00Z`,
-          'The start must not be after the end.',
-        ),
-        expectError(
-          `audit export --organization ${unknownId} --format csv`,
-          `There is no organization ${unknownId}.`,
-        ),
-      ]);
+    const command = `audit export --organization ${ours} --format`;
+    const unknownId = randomUUID();
+    const notTime = 'field must be a date and time such as 2026-01-31T08:15:30Z.';
+    const [csv, ndjson, within] = await Promise.all([
+      inOwnProcess(`${command} csv`),
+      cli(`${command} ndjson`),
+      cli(`${command} ndjson --start 2026-01-01T00:00:02Z --end 2026-01-02T00:00:00Z`),
+      expectError(`${command} pdf`, 'The format must be csv or ndjson.'),
+      expectError(`${command} csv --start yesterday`, `The start ${notTime}`),
+      expectError(`${command} csv --end 2026-02-30T00:00:00Z`, `The end ${notTime}`),
+      expectError(
+        `${command} csv --start 2026-01-02T00:00:00Z --end 2026-01-01T00:00:00Z`,
+        'The start must not be after the end.',
+      ),
+      expectError(
+        `audit export --organization ${unknownId} --format csv`,
+        `There is no organization ${unknownId}.`,
+      ),
+    ]);
 
-      expect(csv).toMatchObject({ code: 0, errors: '' });
-      // Exports are recorded too, in no particular order because they run at the same time.
-      const isExport = (text: string): boolean => text.includes('audit_log.export');
-      const allLines = csv.output.trimEnd().split('\n');
-      expect(allLines.filter(isExport).at(0)).toMatch(
-        /,audit_log\.export,success,operator,operator,audit_log,/,
-      );
-      const lines = allLines.filter((line) => !isExport(line));
-      expect(lines[0]).toBe(
-        'id,datetime,event.action,event.outcome.status,actor.name,actor.email,target.type,target.name,' +
-          'target.environment,context.ip,context.user_agent,changes',
-      );
-      expect(lines).toHaveLength(1 + formulas.length + 2_100);
-      // Spreadsheets must not take any value for a formula.
-      expect(csv.output).not.toMatch(/(?:^|,)"?[=+\-@\t]/m);
-      expect(csv.output).toContain(`"'=HYPERLINK(""http://evil.example"")"`);
-      expect(lines[2]).toMatch(
-        /^[0-9a-f-]{36},2026-01-01T00:00:01\.000Z,user\.add,success,'\+1,ada@example\.com,user,,production,203\.0\.113\.7,'\+1,$/,
-      );
-      expect(csv.output).not.toContain('Somebody else');
+    expect(csv).toMatchObject({ code: 0, errors: '' });
+    // Exports are recorded too, in no particular order because they run at the same time.
+    const isExport = (text: string): boolean => text.includes('audit_log.export');
+    const allLines = csv.output.trimEnd().split('\n');
+    expect(allLines.filter(isExport).at(0)).toMatch(
+      /,audit_log\.export,success,operator,operator,audit_log,/,
+    );
+    const lines = allLines.filter((line) => !isExport(line));
+    expect(lines[0]).toBe(
+      'id,datetime,event.action,event.outcome.status,actor.name,actor.email,target.type,target.name,' +
+        'target.environment,context.ip,context.user_agent,changes',
+    );
+    expect(lines).toHaveLength(1 + formulas.length + 2_100);
+    // Spreadsheets must not take any value for a formula.
+    expect(csv.output).not.toMatch(/(?:^|,)"?[=+\-@\t]/m);
+    expect(csv.output).toContain(`"'=HYPERLINK(""http://evil.example"")"`);
+    expect(lines[2]).toMatch(
+      /^[0-9a-f-]{36},2026-01-01T00:00:01\.000Z,user\.add,success,'\+1,ada@example\.com,user,,production,203\.0\.113\.7,'\+1,$/,
+    );
+    expect(csv.output).not.toContain('Somebody else');
 
-      const rowsOf = ({ code, errors, output }: Ended): Record<string, unknown>[] => {
-        expect({ code, errors }).toEqual({ code: 0, errors: '' });
-        return output
-          .trimEnd()
-          .split('\n')
-          .filter((text) => !isExport(text))
-          .map((text) => JSON.parse(text) as Record<string, unknown>);
-      };
-      const rows = rowsOf(ndjson);
-      expect(rows).toHaveLength(formulas.length + 2_100);
-      expect(new Set(rows.map(({ id }) => id)).size).toBe(rows.length);
-      expect(rows[0]).toEqual({
-        id: expect.any(String),
-        datetime: '2026-01-01T00:00:00.000Z',
-        event: { action: 'user.add', outcome: { status: 'success' } },
-        actor: { name: formulas[0], email: 'ada@example.com' },
-        target: { type: 'user', name: null, environment: 'production' },
-        context: { ip: '203.0.113.7', user_agent: formulas[0] },
-        changes: null,
-      });
-      expect(rowsOf(within)).toEqual(rows.slice(2, formulas.length + 2_000));
-    },
-    COMMAND_TIMEOUT,
-  );
+    const rowsOf = ({ code, errors, output }: Ended): Record<string, unknown>[] => {
+      expect({ code, errors }).toEqual({ code: 0, errors: '' });
+      return output
+        .trimEnd()
+        .split('\n')
+        .filter((text) => !isExport(text))
+        .map((text) => JSON.parse(text) as Record<string, unknown>);
+    };
+    const rows = rowsOf(ndjson);
+    expect(rows).toHaveLength(formulas.length + 2_100);
+    expect(new Set(rows.map(({ id }) => id)).size).toBe(rows.length);
+    expect(rows[0]).toEqual({
+      id: expect.any(String),
+      datetime: '2026-01-01T00:00:00.000Z',
+      event: { action: 'user.add', outcome: { status: 'success' } },
+      actor: { name: formulas[0], email: 'ada@example.com' },
+      target: { type: 'user', name: null, environment: 'production' },
+      context: { ip: '203.0.113.7', user_agent: formulas[0] },
+      changes: null,
+    });
+    expect(rowsOf(within)).toEqual(rows.slice(2, formulas.length + 2_000));
+  });
 
   it('creates no data directory if DATABASE_URL is set', () => {
     expect(existsSync(join(folder, 'data'))).toBe(false);
   });
 
-  it(
-    'token-key rotates and lists signing keys',
-    async () => {
-      expect(await result('token-key list')).toEqual([]);
-      const first = { kid: expect.stringMatching(/^[0-9a-f-]{36}$/), algorithm: 'ES256' };
-      expect(await result('token-key rotate')).toMatchObject({ ...first, state: 'signing' });
-      const { kid, signs_from } = await result<{ kid: string; signs_from: string }>('token-key rotate');
-      await expectError(
-        'token-key rotate',
-        `A new key is already published and starts signing at ${signs_from}.`,
-      );
-      const keys = await result<object[]>('token-key list');
-      expect(keys).toEqual([
-        expect.objectContaining({ kid, algorithm: 'ES256', state: 'next', signs_from }),
-        expect.objectContaining({ ...first, state: 'signing' }),
-      ]);
-      const members = ['kid', 'algorithm', 'created_at', 'signs_from', 'state'];
-      expect(Object.keys(keys[0] ?? {})).toEqual(members);
-    },
-    COMMAND_TIMEOUT,
-  );
+  it('token-key rotates and lists signing keys', async () => {
+    expect(await result('token-key list')).toEqual([]);
+    const first = { kid: expect.stringMatching(/^[0-9a-f-]{36}$/), algorithm: 'ES256' };
+    expect(await result('token-key rotate')).toMatchObject({ ...first, state: 'signing' });
+    const { kid, signs_from } = await result<{ kid: string; signs_from: string }>('token-key rotate');
+    await expectError(
+      'token-key rotate',
+      `A new key is already published and starts signing at ${signs_from}.`,
+    );
+    const keys = await result<object[]>('token-key list');
+    expect(keys).toEqual([
+      expect.objectContaining({ kid, algorithm: 'ES256', state: 'next', signs_from }),
+      expect.objectContaining({ ...first, state: 'signing' }),
+    ]);
+    const members = ['kid', 'algorithm', 'created_at', 'signs_from', 'state'];
+    expect(Object.keys(keys[0] ?? {})).toEqual(members);
+  });
 
-  it(
-    'data-key rewrap changes the key-encryption key',
-    async () => {
-      const { KEY_ENCRYPTION_KEY: old = '' } = environment;
-      const next = randomBytes(32).toString('base64');
-      rememberSecret(next);
-      const [withOld, withBoth, withNext] = [
-        environment,
-        { ...environment, KEY_ENCRYPTION_KEY: next, PREVIOUS_KEY_ENCRYPTION_KEY: old },
-        { ...environment, KEY_ENCRYPTION_KEY: next },
-      ].map((each) => new Commands(each)) as [Commands, Commands, Commands];
-      const wrongKey =
+  it('data-key rewrap changes the key-encryption key', async () => {
+    const { KEY_ENCRYPTION_KEY: old = '' } = environment;
+    const next = randomBytes(32).toString('base64');
+    rememberSecret(next);
+    const withNext = (command: string): Promise<Ended> =>
+      commands.runWith({ KEY_ENCRYPTION_KEY: next }, command);
+    const wrongKey = {
+      code: 1,
+      output: '',
+      errors:
         'KEY_ENCRYPTION_KEY is not the key that this database uses. Start with that key ' +
-        '(outside production it is in the data directory), or with an empty database.';
-      await withNext.expectError('data-key rewrap', wrongKey);
-      expect(await withBoth.result('data-key rewrap')).toEqual({ data_keys: 1 });
-      await withOld.expectError('token-key rotate', wrongKey);
-      // The new key opens what was sealed under the old one.
-      expect(await withNext.result('token-key list')).toHaveLength(2);
-      expect(await withNext.result('data-key rewrap')).toEqual({ data_keys: 1 });
-    },
-    COMMAND_TIMEOUT,
-  );
+        '(outside production it is in the data directory), or with an empty database.\n',
+    };
+    const rewrapped = { code: 0, errors: '', output: expect.stringContaining('"data_keys": 1') };
+    expect(await withNext('data-key rewrap')).toEqual(wrongKey);
+    const both = { KEY_ENCRYPTION_KEY: next, PREVIOUS_KEY_ENCRYPTION_KEY: old };
+    expect(await commands.runWith(both, 'data-key rewrap')).toEqual(rewrapped);
+    expect(await cli('token-key rotate')).toEqual(wrongKey);
+    // The new key opens what was sealed under the old one.
+    expect(JSON.parse((await withNext('token-key list')).output)).toHaveLength(2);
+    expect(await withNext('data-key rewrap')).toEqual(rewrapped);
+  });
 });

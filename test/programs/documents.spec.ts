@@ -1,19 +1,24 @@
+import { once } from 'node:events';
 import { mkdirSync, mkdtempSync, chmodSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
+import { text } from 'node:stream/consumers';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import formats from 'ajv-formats';
 import pg from 'pg';
 import { parseAllDocuments } from 'yaml';
 import { Guides } from '../../src/modules/documentation/guides.js';
 import { startEmbeddedPostgres } from '../../src/infrastructure/embedded-postgres/index.js';
+import { CommandSession } from '../support/commands.js';
 import { decide } from '../support/device-flow.js';
 import { allPages, blocksOf, brokenLinks, pagesToRun, type Block } from '../support/documents.js';
 import { eventually } from '../support/eventually.js';
 import { Program } from '../support/program.js';
 import { rememberSecret } from '../support/run-directory.js';
-import { Shell } from '../support/shell.js';
+import { quoted, Shell } from '../support/shell.js';
 import { differences } from '../support/shown-response.js';
 import { GOOD } from '../support/sign-in-links.js';
 import { Visitor } from '../support/visitor.js';
@@ -38,18 +43,23 @@ const TIMEOUT = 120_000;
 const BLOCK_TIMEOUT = 60_000;
 /** Pages that extending.spec.ts runs with a copy of the sources. */
 const RUN_ELSEWHERE = ['docs/extending.md'];
-/** The page whose programs `npx` starts. On the others, the shell starts them, because npm takes longer than most programs. */
+/** The page whose programs `npx` starts. On the others, one process runs the commands of all pages: starting takes longer. */
 const PAGE_WITH_NPX = 'docs/quickstart.md';
-const NPX = 'npx() { "node_modules/.bin/$1" "${@:2}"; }\n';
-/** The same with `npm run cli`. */
-const PAGE_WITH_NPM = 'docs/events.md';
-const { scripts } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')) as {
-  scripts: { cli: string };
-};
+/** Commands of `mcs` that run until they are stopped, or wait for the user, have a process of their own. */
+const OWN_PROCESS = `listen*|login|'logs tail'*`;
+const NPX = `npx() {
+  case "\${*:2}" in
+    ${OWN_PROCESS}) "node_modules/.bin/$1" "\${@:2}" ;;
+    *) in_session "$@" ;;
+  esac
+}
+`;
+/** The same with `npm run cli`. The help ends the process. */
 const NPM = `npm() {
   case "$*" in
-    'run cli -- '*) ${scripts.cli.replace(/^exec /, '')} "\${@:4}" ;;
-    'run --silent cli -- '*) ${scripts.cli.replace(/^exec /, '')} "\${@:5}" ;;
+    *--help) command npm "$@" ;;
+    'run cli -- '*) in_session cli "\${@:4}" ;;
+    'run --silent cli -- '*) in_session cli "\${@:5}" ;;
     *) command npm "$@" ;;
   esac
 }
@@ -64,6 +74,8 @@ const notRun = pagesToRun()
 
 let folder: string;
 let baseUrl: string;
+/** Runs commands for shells. */
+let sessions: Server;
 /** Variables of the pages that do not set their own. */
 let variables: Record<string, string>;
 let login: { cookie: string };
@@ -78,6 +90,7 @@ beforeAll(async () => {
     symlinkSync(join(ROOT, name), join(folder, name));
   }
   symlinkSync(join(process.env.TEST_BUNDLE ?? '', 'dist'), join(folder, 'dist'));
+  sessions = await startSessions();
   const service = new Program('main.js', {
     environment: {
       DATA_DIR: join(folder, '.data'),
@@ -114,6 +127,7 @@ beforeAll(async () => {
 }, TIMEOUT);
 
 afterAll(async () => {
+  sessions.close();
   await Program.endAll();
   // Stops the database, which the killed service left running.
   const { release } = await startEmbeddedPostgres({ directory: join(folder, '.data', 'postgres') });
@@ -141,8 +155,9 @@ describe('Pages', () => {
 async function runPage(page: string): Promise<void> {
   const shell = new Shell(folder, BLOCK_TIMEOUT);
   try {
+    await shell.run(inSession(sessions));
     if (page !== PAGE_WITH_NPX) await shell.run(NPX);
-    if (page !== PAGE_WITH_NPM) await shell.run(NPM);
+    await shell.run(NPM);
     for (const [name, value] of Object.entries(givenTo(page))) await shell.set(name, value);
     let response: string | undefined;
     const blocks = blocksOf(page);
@@ -157,6 +172,30 @@ async function runPage(page: string): Promise<void> {
   } finally {
     await shell.end();
   }
+}
+
+/** Runs the commands that shells send, each in the process of its program, and responds with a script that shows the result. */
+async function startSessions(): Promise<Server> {
+  const options = { folder, environment: { XDG_CONFIG_HOME: join(folder, '.config') } };
+  const programs: Record<string, CommandSession> = {
+    '/mcs': new CommandSession(join(ROOT, 'clients/cli/dist/mcs.cjs'), options),
+    '/cli': new CommandSession(process.env.TEST_BUNDLE ?? '', options),
+  };
+  const server = createServer(async (request, response) => {
+    const parameters = (await text(request)).split('\0').slice(0, -1);
+    const failed = (error: Error) => ({ code: 1, output: '', errors: error.message });
+    const { code, output, errors } = await programs[request.url ?? '']!.run(parameters).catch(failed);
+    response.end(`printf %s ${quoted(output)}; printf %s ${quoted(errors)} >&2; return ${code}`);
+  }).listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  return server;
+}
+
+/** Returns a shell function that sends the name of a program and its arguments. */
+function inSession(server: Server): string {
+  const { port } = server.address() as AddressInfo;
+  const send = `curl -sS --data-binary @- "http://127.0.0.1:${port}/$1"`;
+  return `in_session() { eval "$(printf '%s\\0' "\${@:2}" | ${send})"; }\n`;
 }
 
 /** Returns the variables that the test sets for a page. */

@@ -13,6 +13,8 @@ export interface InstalledClients {
   readonly folder: string;
   /** The program `mcs`. */
   readonly mcs: string;
+  /** The script that the program loads. */
+  readonly script: string;
   /** The tarballs. */
   readonly tarballs: readonly string[];
 }
@@ -26,7 +28,9 @@ export async function installClients(): Promise<InstalledClients> {
   const folder = mkdtempSync(join(process.env.TEST_RUN_DIRECTORY ?? tmpdir(), 'project-'));
   writeFileSync(join(folder, 'package.json'), '{ "private": true }');
   await execute('npm', ['install', '--offline', '--no-audit', '--no-fund', ...tarballs], { cwd: folder });
-  return { folder, mcs: join(folder, 'node_modules/.bin/mcs'), tarballs };
+  const modules = join(folder, 'node_modules');
+  const script = join(modules, '@merchant-connectivity/cli/dist/mcs.cjs');
+  return { folder, mcs: join(modules, '.bin/mcs'), script, tarballs };
 }
 
 /** Returns the paths of Node.js by major version: of the one that runs, and of those that npm can get at once. */

@@ -17,6 +17,8 @@ export interface ProgramOptions {
   readonly inputStaysOpen?: boolean;
   /** Node.js, if not the one that runs the tests. */
   readonly node?: string;
+  /** The working directory, if not that of the tests. */
+  readonly folder?: string;
 }
 
 export interface Ended {
@@ -35,8 +37,9 @@ export class Program {
 
   /** @param file such as `main.js` or `cli/main.js`, or any absolute path */
   constructor(file: string, options: ProgramOptions = {}) {
-    const { node = process.execPath } = options;
+    const { node = process.execPath, folder: cwd } = options;
     this.child = spawn(node, [resolve(PROGRAMS, file), ...(options.arguments ?? [])], {
+      cwd,
       env: { PATH: process.env.PATH, HOME: process.env.HOME, ...options.environment },
       stdio: ['pipe', 'pipe', 'pipe'],
     });

@@ -67,11 +67,16 @@ export class Shell {
 
   /** Sets a variable without exporting it. */
   async set(name: string, value: string): Promise<void> {
-    await this.run(`${name}='${value.replaceAll("'", String.raw`'\''`)}'\n`);
+    await this.run(`${name}=${quoted(value)}\n`);
   }
 
   async end(): Promise<void> {
     if (this.bash.pid !== undefined && this.bash.exitCode === null) process.kill(-this.bash.pid, 'SIGTERM');
     await this.ended;
   }
+}
+
+/** Quotes a text for a shell. */
+export function quoted(text: string): string {
+  return `'${text.replaceAll("'", String.raw`'\''`)}'`;
 }

@@ -67,7 +67,8 @@ process.stdout.on('error', ({ code, message }: NodeJS.ErrnoException) => {
   process.exit(output.failure(new Failure(`The output cannot be written: ${reason}.`)));
 });
 
-program.parseAsync().catch((error: unknown) => {
+/** Ends with the command, for programs that load this one. */
+export const ended = program.parseAsync().catch((error: unknown) => {
   if (!(error instanceof CommanderError)) process.exitCode = output.failure(error);
   else if (error.exitCode !== 0) process.exitCode = reportUsage(error);
 });
