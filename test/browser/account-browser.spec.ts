@@ -99,68 +99,62 @@ describeInBrowser('Logins and accounts in a browser', (windows) => {
     ]);
   });
 
-  it.each([true, false])(
-    'a user sets up a second factor and logs in with it (JavaScript: %s)',
-    async (javaScript) => {
-      const user = await addUser(service);
-      const page = await open({ javaScript, login: await openSession(service, user) });
-      const { secret, codes } = await setUpSecondFactor(page);
-      expect(codes).toHaveLength(10);
-      await page.getByRole('link', { name: 'I’ve saved my codes' }).click();
-      await logOut(page);
+  it('a user sets up a second factor and logs in with it', async () => {
+    const user = await addUser(service);
+    const page = await open({ login: await openSession(service, user) });
+    const { secret, codes } = await setUpSecondFactor(page);
+    expect(codes).toHaveLength(10);
+    await page.getByRole('link', { name: 'I’ve saved my codes' }).click();
+    await logOut(page);
 
-      await logIn(page, user);
-      await waitForHeading(page, 'Enter your code');
-      await page.getByLabel('Code', { exact: true }).fill('000000');
+    await logIn(page, user);
+    await waitForHeading(page, 'Enter your code');
+    await page.getByLabel('Code', { exact: true }).fill('000000');
+    await page.getByRole('button', { name: 'Log in', exact: true }).click();
+    await page.getByText('This code is wrong').waitFor();
+    await expectEmptyWithFocus(page.getByLabel('Code', { exact: true }));
+    // The current code was used for the setup.
+    {
+      using _clock = moveClock(service, 30_000);
+      await page.getByLabel('Code', { exact: true }).fill(totpCode(secret, Date.now() + 30_000));
       await page.getByRole('button', { name: 'Log in', exact: true }).click();
-      await page.getByText('This code is wrong').waitFor();
-      await expectEmptyWithFocus(page.getByLabel('Code', { exact: true }));
-      // The current code was used for the setup.
-      {
-        using _clock = moveClock(service, 30_000);
-        await page.getByLabel('Code', { exact: true }).fill(totpCode(secret, Date.now() + 30_000));
-        await page.getByRole('button', { name: 'Log in', exact: true }).click();
-      }
-      await waitForHeading(page, 'Overview');
-      await page.goto('/account');
-      await logOut(page);
+    }
+    await waitForHeading(page, 'Overview');
+    await page.goto('/account');
+    await logOut(page);
 
-      await logIn(page, user);
-      await page.getByText('I can’t use my authenticator app').click();
-      await page.getByLabel('Recovery code').fill(codes[3]?.toLowerCase() ?? '');
-      await page.getByRole('button', { name: 'Log in with a recovery code' }).click();
-      await waitForHeading(page, 'Overview');
-      await page.goto('/account');
+    await logIn(page, user);
+    await page.getByText('I can’t use my authenticator app').click();
+    await page.getByLabel('Recovery code').fill(codes[3]?.toLowerCase() ?? '');
+    await page.getByRole('button', { name: 'Log in with a recovery code' }).click();
+    await waitForHeading(page, 'Overview');
+    await page.goto('/account');
 
-      await page.getByRole('link', { name: 'Manage two-factor authentication' }).click();
-      await page.getByLabel('Your password').last().fill(user.password);
-      await page.getByRole('button', { name: 'Turn off two-factor authentication' }).click();
-      await page.getByText('Two-factor authentication is off').waitFor();
-    },
-  );
+    await page.getByRole('link', { name: 'Manage two-factor authentication' }).click();
+    await page.getByLabel('Your password').last().fill(user.password);
+    await page.getByRole('button', { name: 'Turn off two-factor authentication' }).click();
+    await page.getByText('Two-factor authentication is off').waitFor();
+  });
 
-  it.each([true, false])(
-    'a user who forgot the password sets a new one by email (JavaScript: %s)',
-    async (javaScript) => {
-      const user = await addUser(service);
-      const page = await open({ javaScript });
-      await page.goto('/login');
-      await page.getByRole('link', { name: 'Forgot your password?' }).click();
-      await page.getByLabel('Email address').fill(user.email);
-      await page.getByRole('button', { name: 'Send link' }).click();
-      await waitForHeading(page, 'Check your email');
-      const mail = await mailTo(service, user.email, 'Set a new password');
-      tokenIn(mail);
-      await page.goto(/http:\S+/.exec(mail)?.[0] ?? '');
-      await page.getByLabel('New password').fill(NEW_PASSWORD);
-      await page.getByRole('button', { name: 'Set password' }).click();
-      await waitForHeading(page, 'Your password is set');
-      await page.getByRole('link', { name: 'Log in' }).click();
-      await logIn(page, { email: user.email, password: NEW_PASSWORD });
-      await waitForHeading(page, 'Overview');
-      await page.goto('/account');
-    },
-  );
+  it('a user who forgot the password sets a new one by email', async () => {
+    const user = await addUser(service);
+    const page = await open();
+    await page.goto('/login');
+    await page.getByRole('link', { name: 'Forgot your password?' }).click();
+    await page.getByLabel('Email address').fill(user.email);
+    await page.getByRole('button', { name: 'Send link' }).click();
+    await waitForHeading(page, 'Check your email');
+    const mail = await mailTo(service, user.email, 'Set a new password');
+    tokenIn(mail);
+    await page.goto(/http:\S+/.exec(mail)?.[0] ?? '');
+    await page.getByLabel('New password').fill(NEW_PASSWORD);
+    await page.getByRole('button', { name: 'Set password' }).click();
+    await waitForHeading(page, 'Your password is set');
+    await page.getByRole('link', { name: 'Log in' }).click();
+    await logIn(page, { email: user.email, password: NEW_PASSWORD });
+    await waitForHeading(page, 'Overview');
+    await page.goto('/account');
+  });
 
   it('a user can do everything by keyboard and sees the focus', async () => {
     const user = await addUser(service);

@@ -136,7 +136,7 @@ describe('The service with the embedded database', () => {
         ({ status }) => status === 200,
         () => false,
       );
-    while (!(await isReady())) await pause(1);
+    while (!(await isReady())) await pause(5);
     expect(existsSync(join(data, 'credentials.json'))).toBe(true);
     const baseUrls = await Promise.all(programs.map(listening));
     expect(programs.filter((program) => SECRET.test(program.output))).toHaveLength(1);
