@@ -3,7 +3,7 @@ import { MINUTE } from '../../src/infrastructure/time/index.js';
 import { TextMessages } from '../../src/infrastructure/messages/index.js';
 import { EndedLinksJob } from '../../src/modules/sign-in-links/ended-links.job.js';
 import { SignInLinksService } from '../../src/modules/sign-in-links/index.js';
-import { moveClock } from '../support/clock.js';
+import { moveClock, stopClock } from '../support/clock.js';
 import { GOOD, NETFLIX, newAgent, newLink, type TestAgent } from '../support/sign-in-links.js';
 import { useTestApp } from '../support/test-app.js';
 import { expectUsualErrors } from '../support/usual-errors.js';
@@ -218,6 +218,8 @@ describe('The page about sign-in links', () => {
   it('has a next and a previous page', async () => {
     const agent = newAgent(service);
     for (let count = 0; count < 3; count++) await newLink(service, agent);
+    // The rows say how long ago the links were created.
+    using _clock = stopClock(service, new Date());
     const first = await viewer.get(`${pathOf(agent.externalUserId)}&limit=2`);
     expect(rowsOf(first.text)).toHaveLength(2);
     const next = await viewer.get(linkTo('Next page', first.text));

@@ -234,16 +234,16 @@ describe('DATABASE_READ_URL', () => {
   it('uses the primary while the replica is too far behind', async () => {
     const configuration = service.app.get(DatabaseConfiguration);
     const [left, returned] = [countOf(UNUSED), countOf(USED_AGAIN)];
-    configuration.maxReadLagSeconds = 1;
+    configuration.maxReadLagSeconds = 0.5;
     await whilePaused(async () => {
       await addEntry(newUser());
       await eventually('the primary is read', async () => !(await usesReplica()));
       expect(await state()).toBe('behind');
-      expect(await metrics.value('mcs_database_replica_lag_seconds')).toBeGreaterThan(1);
+      expect(await metrics.value('mcs_database_replica_lag_seconds')).toBeGreaterThan(0.5);
     });
     expect([countOf(UNUSED), countOf(USED_AGAIN)]).toEqual([left + 1, returned + 1]);
     expect(messages()).toContainEqual(
-      expect.stringMatching(`^${UNUSED} It is \\d+ s behind \\(DATABASE_READ_MAX_LAG_SECONDS: 1\\)\\.$`),
+      expect.stringMatching(`^${UNUSED} It is \\d+ s behind \\(DATABASE_READ_MAX_LAG_SECONDS: 0\\.5\\)\\.$`),
     );
     configuration.maxReadLagSeconds = MAX_LAG;
   });

@@ -318,6 +318,16 @@ describe('The rollups of the request log', () => {
     expect(await expectAgreement(service.production)).toBe(4);
   });
 
+  it('look at each entry once to find late ones', async () => {
+    await rollups.update();
+    await fillRequestLog(service, [loggedRequest(service.production, { createdAt: ago(0) })]);
+    await rollups.update();
+    const [row] = await service.database.query(
+      'SELECT seen_id >= (SELECT max(id) FROM request_log) AS "isSeen" FROM request_log_rollup_progress',
+    );
+    expect(row).toEqual({ isSeen: true });
+  });
+
   it('are as before if the database ends an update, and the next update continues', async () => {
     const time = ago(HOUR);
     await fillRequestLog(

@@ -48,5 +48,6 @@ export async function inTurn<Result>(
  * (docs/decisions/0041-hostile-input.md). Does nothing if the buffer shares its memory with others.
  */
 export function freeBuffer({ buffer, byteLength }: Buffer): void {
-  if (byteLength >= LARGE_BODY && buffer.byteLength === byteLength) structuredClone(undefined, { transfer: [buffer] });
+  if (byteLength >= LARGE_BODY && buffer.byteLength === byteLength)
+    structuredClone(undefined, { transfer: [buffer] });
 }

@@ -1,6 +1,7 @@
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { Logger } from '@nestjs/common';
 import { HttpAdapterHost } from '@nestjs/core';
 import { ServiceConfiguration } from '../../../infrastructure/config/index.js';
 import type { ErasedUsers } from '../../../infrastructure/erasure/index.js';
@@ -39,6 +40,7 @@ describe('RequestLogWriter', () => {
       body: undefined,
       requestId: 'one',
     });
+    const errors = import.meta.jest.spyOn(Logger.prototype, 'error');
     const begin = performance.now();
     writer.beforeApplicationShutdown();
     // Connections, handlers and tasks have taken their time.
@@ -50,7 +52,9 @@ describe('RequestLogWriter', () => {
       const folder = join(dataDirectory, 'request-log');
       const [file = ''] = readdirSync(folder);
       expect(readFileSync(join(folder, file), 'utf8')).toContain('/running');
+      expect(errors).not.toHaveBeenCalled();
     } finally {
+      errors.mockRestore();
       elapsed.mockRestore();
       rmSync(dataDirectory, { recursive: true });
     }
