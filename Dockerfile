@@ -19,7 +19,7 @@ RUN node scripts/runtime-packages.mjs packages
 
 FROM ${NODE_IMAGE}
 # See docs/decisions/0022-heap-growth.md.
-ENV NODE_ENV=production DATA_DIR=/data NODE_OPTIONS=--max-semi-space-size=8
+ENV NODE_ENV=production DATA_DIR=/data NODE_OPTIONS="--expose-gc --max-semi-space-size=8"
 # The service saves request log entries here that it cannot write before it ends, text messages of development, and emails
 # and other text messages that it cannot send.
 RUN install -d -o node -g node -m 0700 /data

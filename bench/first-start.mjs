@@ -81,7 +81,7 @@ async function measure(root) {
 /** Returns the options of Node.js in `npm start` of a build. */
 function flagsOf(root) {
   const { scripts } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
-  return scripts.start.match(/--max-semi-space-size=\d+/g) ?? [];
+  return scripts.start.match(/--expose-gc|--max-semi-space-size=\d+/g) ?? [];
 }
 
 async function burst({ root, baseUrl, directory, data }) {

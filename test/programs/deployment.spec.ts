@@ -32,6 +32,10 @@ const FOREIGN = [
 ];
 const key = (): string => randomBytes(32).toString('base64');
 
+/** Returns the names of variables that a line sets, whose values or settings may be quoted. */
+const namesOf = (line: string): string[] =>
+  [...line.matchAll(/(?<=^|[\s"])[^\s"=-]+(?==)/g)].map(([name]) => name);
+
 type Environment = Record<string, string>;
 
 const KNOWN = new Set(
@@ -148,9 +152,7 @@ describe('Dockerfile', () => {
   });
 
   it('sets only known variables', () => {
-    const names = [...dockerfile.matchAll(/^ENV (.+)$/gm)].flatMap(([, line = '']) =>
-      line.split(' ').map((setting) => setting.split('=')[0] ?? ''),
-    );
+    const names = [...dockerfile.matchAll(/^ENV (.+)$/gm)].flatMap(([, line = '']) => namesOf(line));
     expect(names.length).toBeGreaterThan(0);
     expect(unknown(names)).toEqual([]);
   });
@@ -393,7 +395,7 @@ describe('deploy/systemd', () => {
     expect(service).not.toContain('migrate.env');
     expect(Number(/^TimeoutStopSec=(\d+)$/m.exec(service)?.[1])).toBeGreaterThan(MAX_STOP_SECONDS);
     const variables = [...`${service}${migration}`.matchAll(/^Environment=(.+)$/gm)].flatMap(
-      ([, line = '']) => line.split(' ').map((setting) => setting.split('=')[0] ?? ''),
+      ([, line = '']) => namesOf(line),
     );
     expect(unknown(variables)).toEqual([]);
   });

@@ -1,5 +1,4 @@
 import { setFlagsFromString } from 'node:v8';
-import { runInNewContext } from 'node:vm';
 import { Logger } from '@nestjs/common';
 import {
   misspelledVariables,
@@ -21,16 +20,11 @@ const HEAP_GROWTH = 80;
 
 /**
  * Collects the garbage of the start, which would stay in a process with few requests, and returns the memory. Takes 0.3 s, so call it
- * before the first request: docs/decisions/0022-heap-growth.md.
+ * before the first request. Does nothing without the option `--expose-gc`: docs/decisions/0022-heap-growth.md.
  */
 export function collectGarbage(): void {
-  setFlagsFromString('--expose-gc');
   // Node.js 20 knows no flavors, and ignores them.
-  (runInNewContext('gc') as (options: object) => void)({
-    type: 'major',
-    execution: 'sync',
-    flavor: 'last-resort',
-  });
+  void globalThis.gc?.({ type: 'major', execution: 'sync', flavor: 'last-resort' });
 }
 
 function print(message: string): void {
