@@ -5,10 +5,10 @@ const BACKSLASH = 0x5c;
 const BRACE = 0x20;
 const OPENING = 0x7b;
 const CLOSING = 0x7d;
-const FIRST_PRINTABLE = 0x20;
 const SPACES = /[\t\n\r ]*/y;
 const SCALAR = /true|false|null|-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?/y;
-const ESCAPE = /\\(?:["\\/bfnrt]|u[\da-fA-F]{4})/y;
+const CHARACTERS = /[ !#-[\]-\uffff]*/y;
+const ESCAPES = /(?:\\(?:["\\/bfnrt]|u[\da-fA-F]{4}))+/y;
 
 /** What makes a JSON text expensive, besides its length. */
 export interface JsonSize {
@@ -67,15 +67,11 @@ export function isJson(text: string): boolean {
   };
   const takeString = (): boolean => {
     if (!takeSymbol('"')) return false;
-    for (let code = text.charCodeAt(at); code >= FIRST_PRINTABLE; code = text.charCodeAt(at)) {
-      if (code === BACKSLASH) {
-        if (!take(ESCAPE)) return false;
-        continue;
-      }
-      at += 1;
-      if (code === QUOTE) return true;
-    }
-    return false;
+    do take(CHARACTERS);
+    while (take(ESCAPES));
+    if (text[at] !== '"') return false;
+    at += 1;
+    return true;
   };
   const takeMember = (): boolean => takeString() && takeSymbol(':') && takeValue();
   const takeRest = (end: string, takeItem: () => boolean): boolean => {
