@@ -385,6 +385,15 @@ describe('deploy/chart', () => {
 });
 
 describe('deploy/systemd', () => {
+  it('gives Node.js the options of `npm start`, as the image does', () => {
+    const { scripts } = JSON.parse(read('package.json')) as { scripts: Record<string, string> };
+    const [, options = ''] = /^exec node (--expose-gc .*?) --import/.exec(scripts['start'] ?? '') ?? [];
+    expect(options).not.toBe('');
+    expect(scripts['start:worker']).toContain(`node ${options} --import`);
+    for (const file of ['Dockerfile', 'deploy/systemd/merchant-connectivity@.service'])
+      expect(/NODE_OPTIONS="?([^"]*)"/.exec(read(file))?.[1]).toBe(options);
+  });
+
   it('starts the programs of the image, and gives the role that owns the tables only to the migration', () => {
     const [service, migration] = ['merchant-connectivity@', 'merchant-connectivity-migrate'].map((name) =>
       read(`deploy/systemd/${name}.service`),
