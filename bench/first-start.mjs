@@ -9,7 +9,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import autocannon from 'autocannon';
 import { accessToken } from './support/dashboard-login.mjs';
 import { eventually } from './support/drill.mjs';
-import { freePort, start } from './support/processes.mjs';
+import { flagsOf, freePort, start } from './support/processes.mjs';
 import { reportTable } from './support/report.mjs';
 import { createServiceToken } from './support/webhooks.mjs';
 
@@ -76,12 +76,6 @@ async function measure(root) {
   await service.stop();
   rmSync(directory, { recursive: true, force: true });
   return { seconds, service: atRest, total: totalAtRest, usedService, usedTotal };
-}
-
-/** Returns the options of Node.js in `npm start` of a build. */
-function flagsOf(root) {
-  const { scripts } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
-  return scripts.start.match(/--expose-gc|--max-semi-space-size=\d+/g) ?? [];
 }
 
 async function burst({ root, baseUrl, directory, data }) {

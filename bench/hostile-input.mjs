@@ -252,8 +252,6 @@ async function measureAll() {
       SESSION_OPENS_PER_MINUTE: '100000000',
       APPLICATIONS_PER_HOUR: '100000000',
       LOG_LEVEL: 'error',
-      // As `npm start` and the image.
-      NODE_OPTIONS: '--max-semi-space-size=8',
     });
     const port = Number(new URL(service.baseUrl).port);
     const agent = new Agent({ keepAlive: true });

@@ -1,5 +1,6 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { join, relative } from 'node:path';
 
@@ -14,6 +15,12 @@ export async function freePort() {
   server.close();
   await once(server, 'close');
   return port;
+}
+
+/** Returns the options of Node.js in `npm start` of a checkout. */
+export function flagsOf(root) {
+  const { scripts } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
+  return scripts.start.match(/--expose-gc|--[\w-]+=\d+/g) ?? [];
 }
 
 /**

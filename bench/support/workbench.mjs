@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import pg from 'pg';
 import { startEmbeddedPostgres } from '../../dist/src/infrastructure/embedded-postgres/index.js';
-import { freePort, start } from './processes.mjs';
+import { flagsOf, freePort, start } from './processes.mjs';
 
 const BUILD = new URL('../../dist', import.meta.url).pathname;
 
@@ -32,7 +32,7 @@ export async function openWorkbench({ databaseUrl, build = BUILD } = {}) {
       url.pathname = `/${name}`;
       return url.href;
     },
-    async service(environment = {}) {
+    async service(environment = {}, flags = flagsOf(join(build, '..'))) {
       const port = await freePort();
       const child = await start(join(build, 'src/main.js'), {
         environment: {
@@ -41,6 +41,7 @@ export async function openWorkbench({ databaseUrl, build = BUILD } = {}) {
           PORT: String(port),
           ...environment,
         },
+        flags,
         ready: 'Listening on',
       });
       children.push(child);
