@@ -724,6 +724,26 @@ describe('The heap', () => {
     expect((await bytesAfter('SIGUSR2')) - before).toBeLessThan((COUNT * SIZE) / 2);
   });
 
+  it('does not keep requests that arrive at the same time', async () => {
+    const headers = { ...headersOf['basic'], 'content-type': 'application/json' };
+    const send = (count: number) =>
+      Promise.all(
+        Array.from({ length: 20 }, async () => {
+          for (let sent = 0; sent < count; sent += 20) {
+            const body = JSON.stringify({ external_user_id: 'user-1', expires_in: 60 });
+            const response = await fetch(`${baseUrl}/mcp/tokens/create`, { method: 'POST', body, headers });
+            expect(response.status).toBe(200);
+            await response.text();
+          }
+        }),
+      );
+    await send(2_000);
+    const before = await bytesAfter('SIGWINCH');
+    await send(2_000);
+    // A request and its response have about 17 kB. Node.js 20 keeps a quarter of it, Node.js 24 less than 1 kB.
+    expect((await bytesAfter('SIGUSR2')) - before).toBeLessThan(2_000 * 6_000);
+  });
+
   it('does not keep large bodies until the old generation is collected', async () => {
     const buffers = async (): Promise<number> => {
       const [, bytes] = /^nodejs_external_memory_bytes (\S+)/m.exec(await (await fetch(metricsUrl)).text())!;
@@ -739,6 +759,6 @@ describe('The heap', () => {
       await Promise.all(Array.from({ length: 20 }, send));
       most = Math.max(most, (await buffers()) - before);
     }
-    expect(most).toBeLessThan(20 * body.length);
+    expect(most).toBeLessThan(5 * body.length);
   });
 });

@@ -11,6 +11,7 @@ import {
 import { HttpAdapterHost, type AbstractHttpAdapter } from '@nestjs/core';
 import type { NextFunction, Request, Response } from 'express';
 import { SpanKind, Tracing, type Span } from '../tracing/index.js';
+import { LinkedList, type Linked } from './linked-list.js';
 import {
   openRequestContext,
   RequestRecorder,
@@ -30,7 +31,11 @@ const TASKS_TIMEOUT = 5_000;
  * A request without a complete response. A class, because functions that `begin` assigned to the context kept each request and its
  * body until the old generation of the heap was collected (docs/decisions/0022-heap-growth.md).
  */
-class PendingRequest implements OpenRequest {
+class PendingRequest implements OpenRequest, Linked<PendingRequest> {
+  previous: PendingRequest | undefined;
+  next: PendingRequest | undefined;
+  isLinked = false;
+
   constructor(
     private readonly lifecycle: RequestLifecycle,
     readonly request: Request,
@@ -49,7 +54,7 @@ class PendingRequest implements OpenRequest {
 export class RequestLifecycle implements BeforeApplicationShutdown, OnApplicationShutdown {
   private readonly logger = new Logger('Http');
   /** The requests without a complete response, in the order in which they arrived. */
-  private readonly pending = new Set<PendingRequest>();
+  private readonly pending = new LinkedList<PendingRequest>();
 
   constructor(
     private readonly adapterHost: HttpAdapterHost,
