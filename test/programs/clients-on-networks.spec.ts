@@ -318,7 +318,7 @@ it.concurrent('mcs says which authority to trust, and which proxy did not respon
   });
   expect(untrusted.code).toBe(1);
   expect(untrusted.errors).toMatch(
-    /unable to .*certificate\. If the authority of your company.*NODE_EXTRA_CA_CERTS/,
+    /unable to .*certificate.*\. If the authority of your company.*NODE_EXTRA_CA_CERTS/,
   );
   const trusted = await mcs('tokens create --user u', {
     environment: { MCS_BASE_URL: `https://127.0.0.1:${port}`, NODE_EXTRA_CA_CERTS: authority },
