@@ -41,11 +41,6 @@ export function readBasicCredentials(header: string | undefined): BasicCredentia
   return { clientId: decoded.slice(0, colon), secret: decoded.slice(colon + 1) };
 }
 
-/** Returns the header that sends the credentials, with the scheme as most clients spell it. */
-export function basicHeaderOf({ clientId, secret }: BasicCredentials): string {
-  return `Basic ${Buffer.from(`${clientId}:${secret}`).toString('base64')}`;
-}
-
 /** Accepts one spelling of each value. Node.js ignores missing padding, stray bits and foreign characters. */
 function decode(encoded: string): string | undefined {
   const bytes = Buffer.from(encoded, 'base64');
