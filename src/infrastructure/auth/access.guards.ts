@@ -7,7 +7,6 @@ import type { AuthenticatedClient, AuthenticatedService, ServiceScope } from './
 
 export const INVALID_SERVICE_TOKEN = invalidToken(SERVICE_TOKEN).message;
 
-/** Denies a restricted operation to clients that it is not enabled for. */
 export function RestrictedOperationGuard(operation: string): CanActivate {
   return userGuard(({ enabledOperations }: AuthenticatedClient) => {
     if (!enabledOperations.has(operation)) throw NO_ACCESS.error();
@@ -25,7 +24,6 @@ export function EnvironmentGuard(
   });
 }
 
-/** Returns the message about a service token without the scope. */
 export const missingServiceScope = (scope: ServiceScope): string =>
   `The service token lacks the scope ${scope}.`;
 

@@ -5,7 +5,6 @@ export interface BasicCredentials {
   readonly secret: string;
 }
 
-/** Why a header contains no credentials. */
 export interface HeaderProblem {
   /** For the client. Depends on nothing but the form of the request. */
   readonly message: string;

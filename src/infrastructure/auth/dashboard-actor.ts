@@ -17,7 +17,6 @@ export const SCOPES = ['request_logs:read', 'webhook_endpoints:read', 'webhook_e
 export type Scope = (typeof SCOPES)[number];
 export const SCOPE = enumeration('Scope', SCOPES, 'What an access token may be used for.');
 
-/** A dashboard user with the current role. */
 export interface DashboardPrincipal {
   readonly userId: string;
   readonly organizationId: string;
@@ -49,7 +48,6 @@ interface TokenCredential {
   readonly scopes: ReadonlySet<Scope>;
 }
 
-/** A dashboard user and the credential of the request. */
 export interface DashboardIdentity extends DashboardPrincipal {
   readonly credential: SessionCredential | TokenCredential;
 }

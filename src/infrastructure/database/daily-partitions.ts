@@ -33,7 +33,6 @@ export interface PartitionStatus {
 }
 
 export interface PartitionsOverview {
-  /** Number of days after today that have a partition. */
   readonly daysAhead: number;
   /** Start of the oldest partition; undefined if there is none. */
   readonly oldest: Date | undefined;

@@ -37,7 +37,6 @@ const MERCHANT = named(
   'The merchant that the event is about.',
 );
 
-/** The merchant that an event is about. */
 export type EventMerchant = z.output<typeof MERCHANT>;
 
 interface SessionFields {
@@ -103,7 +102,6 @@ interface EventDescription {
   /** When the event is sent and how to react to it; published in the documents. */
   readonly description: string;
   readonly data: z.ZodObject;
-  /** The `data` of the example. */
   readonly example: object;
 }
 
@@ -234,7 +232,6 @@ export const EVENTS = {
 
 export type EventName = keyof typeof EVENTS;
 
-/** All event names, in the order of the catalog. */
 export const EVENT_NAMES = Object.keys(EVENTS) as readonly EventName[];
 export const EVENT_NAME = enumeration(
   'EventName',
@@ -250,7 +247,6 @@ export type EventOf<Name extends EventName> = {
   readonly data: DataOf<Name>;
 } & FieldsOfVariant[(typeof EVENTS)[Name]['variant']];
 
-/** An event of any name, with the fields of that name. */
 export type AnyEvent = { [Name in EventName]: EventOf<Name> }[EventName];
 
 /** Returns the message about the first problem of the `data` that a client sent for an event. */
@@ -275,7 +271,6 @@ function messageOf(issue: z.core.$ZodRawIssue): string {
   return (isText ? validateText(field, input, MAX_TEXT_LENGTH) : undefined) ?? MESSAGES.integer(field);
 }
 
-/** Returns the IDs of the merchants in valid `data` of an event. */
 export function detectedMerchantIds(name: EventName, data: unknown): number[] {
   if (name !== 'NEW_DETECTED_ACCOUNTS_AVAILABLE') return [];
   const { detected_accounts: accounts } = data as DataOf<typeof name>;

@@ -70,15 +70,9 @@ class HostResolver {
     // Developers define host names in /etc/hosts, which DNS does not know.
     const { allowsAnyTarget, dnsServers } = this.configuration;
     if (allowsAnyTarget && dnsServers === undefined) return systemAddressesOf(hostname);
-    return this.dnsAddressesOf(hostname);
-  }
-
-  /**
-   * Returns the addresses of both families. One family is enough, because some servers never respond to queries for the
-   * other.
-   */
-  private async dnsAddressesOf(name: string): Promise<readonly string[]> {
-    const results = await Promise.allSettled([this.resolver.resolve4(name), this.resolver.resolve6(name)]);
+    // One family of addresses is enough, because some servers never respond to queries for the other.
+    const queries = [this.resolver.resolve4(hostname), this.resolver.resolve6(hostname)];
+    const results = await Promise.allSettled(queries);
     const addresses = results.flatMap((result) => (result.status === 'fulfilled' ? result.value : []));
     // DNS may have answered that there is no such name, or no such address.
     const isAnswered = results.some(
@@ -155,15 +149,11 @@ export class Connector {
     stopwatch.enter('connect');
     const socket = await this.connectToOneOf(addresses, port, signal);
     const remote = socket.remoteAddress;
-    if (remote !== undefined && this.isAllowed(remote, addresses)) return socket;
+    // The connection must lead to one of the addresses that were checked.
+    const isChecked = remote !== undefined && addresses.some((address) => isSameAddress(address, remote));
+    if (isChecked && (this.configuration.allowsAnyTarget || isPublicUnicast(remote))) return socket;
     socket.destroy();
     throw remote === undefined ? RESET : FORBIDDEN_ADDRESS;
-  }
-
-  /** Returns whether the connection leads to one of the addresses that were checked. */
-  private isAllowed(remote: string, checked: readonly string[]): boolean {
-    if (!checked.some((address) => isSameAddress(address, remote))) return false;
-    return this.configuration.allowsAnyTarget || isPublicUnicast(remote);
   }
 
   /** Opens a CONNECT tunnel (RFC 9110, section 9.3.6). The proxy resolves the host name. */

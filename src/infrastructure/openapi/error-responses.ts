@@ -17,7 +17,6 @@ export const ERROR_CODE = enumeration(
   'The kind of error. More kinds may be added.',
 );
 
-/** The body of every error response. */
 export class ErrorResponse {
   @EnumProperty(ERROR_TYPE, 'Category of the error.', 'INVALID_REQUEST')
   error_type!: string;
@@ -78,7 +77,6 @@ const REQUEST_ID_HEADER = {
   },
 };
 
-/** A kind of error with its messages for this operation. */
 export interface DocumentedError {
   readonly kind: ErrorKind;
   readonly messages: readonly string[];
@@ -244,7 +242,6 @@ function headersOf(errors: readonly DocumentedError[], components: Components): 
 
 export type Headers = Readonly<Record<string, Part>>;
 
-/** Returns the headers of a response, as components. */
 export function namedHeaders(headers: Headers, components: Components): object {
   const named = Object.entries(headers).map(([name, header]) => [
     name,

@@ -68,7 +68,6 @@ export interface BodyVariants {
 }
 
 interface BodyVariant {
-  /** The value of the field that decides. */
   readonly value: string;
   readonly schema: string;
   readonly description: string;
@@ -105,7 +104,6 @@ export function uuidParameter(component: string, description: string, example: s
   return { component, schema: 'uuid', description, example };
 }
 
-/** Returns the text of a description for a configuration. */
 export function resolveDescription(description: Description, configurationOf: ConfigurationOf): string {
   return typeof description === 'string' ? description : description(configurationOf);
 }

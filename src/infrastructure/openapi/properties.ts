@@ -102,7 +102,6 @@ export function EnumProperty(
   return Property(type, description, example, options);
 }
 
-/** Always the same string. */
 export function ConstantProperty(value: string, description: string): PropertyDecorator {
   return Property({ type: String, const: value }, description, value);
 }

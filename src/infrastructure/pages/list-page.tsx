@@ -24,7 +24,6 @@ interface ListResult<Row> {
   readonly empty?: EmptyList;
 }
 
-/** What an empty list says. */
 interface EmptyList {
   readonly title: string;
   readonly text: ComponentChildren;

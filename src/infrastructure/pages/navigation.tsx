@@ -237,7 +237,6 @@ export const ENVIRONMENT_NAMES: Readonly<Record<PlatformEnvironment, string>> = 
   production: 'Production',
 };
 
-/** Returns the groups that have a page that the user may see. */
 function allowedGroups(page: PageContext): (typeof GROUPS)[number][] {
   return GROUPS.map(({ label, items }) => ({ label, items: items.filter(isAllowed(page)) })).filter(
     ({ items }) => items.length > 0,

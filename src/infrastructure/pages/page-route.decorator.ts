@@ -169,7 +169,6 @@ export function PageRoute(options: PageRouteOptions): MethodDecorator {
 /** In place of an operation: every logged-in user may open the page and send its forms. */
 export const ANY_USER = 'any user';
 
-/** What a page of the dashboard requires. */
 export type PageOperation = DashboardOperationName | typeof ANY_USER;
 
 const operationIn = (operation: PageOperation): Pick<PageRouteOptions, 'operation'> =>

@@ -1,4 +1,3 @@
-/** Filters of a list that a user gave a name. */
 export interface SavedFilter {
   readonly id: string;
   readonly name: string;

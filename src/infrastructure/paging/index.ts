@@ -35,7 +35,6 @@ export function CursorField(
   return Field({ in: 'query', required: false, schema, description, example }, ...validators);
 }
 
-/** A page of what is stored about a user of a client. */
 export class UserPageQuery {
   @EnvironmentField({
     in: 'query',
@@ -54,7 +53,6 @@ export class UserPageQuery {
   cursor?: string;
 }
 
-/** The cursor of the next page in a response. */
 export function NextCursorProperty({ example = EXAMPLE_CURSOR } = {}): PropertyDecorator {
   return TextProperty('Send this value as `cursor` to get the next page; null on the last page.', example, {
     nullable: true,

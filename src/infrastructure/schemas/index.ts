@@ -26,7 +26,6 @@ export function namedSchema(name: string, schema: SchemaObject): SchemaReference
   return { $ref: getSchemaPath(name) };
 }
 
-/** Returns all named schemas by their names. */
 export function namedSchemas(): Readonly<Record<string, SchemaObject>> {
   return Object.fromEntries(schemas);
 }

@@ -122,7 +122,6 @@ export class Tracing implements OnApplicationShutdown {
     );
   }
 
-  /** Runs the work with the span as the parent of further spans. */
   within<T>(span: Span | undefined, work: () => T): T {
     if (!span) return work();
     return this.current.run(trace.setSpan(ROOT_CONTEXT, span), work);

@@ -5,7 +5,6 @@ import { IsDefined, IsOptional, ValidateIf } from 'class-validator';
 import { MESSAGES, withMessage, displayNameOf } from './messages.js';
 import { isMissing } from './text.js';
 
-/** Options of every kind of field. */
 export interface FieldOptions {
   /** For the API document. A form of a page describes its fields itself. */
   readonly description?: string;
@@ -47,7 +46,6 @@ export function conditionOf(target: object, property: string): ConditionalPresen
   return typeof presence === 'object' ? presence : undefined;
 }
 
-/** Returns whether the field is a parameter of a form. */
 export function isInForm(target: object, property: string): boolean {
   return fieldOf(target, property)?.in === 'form';
 }

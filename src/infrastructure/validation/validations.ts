@@ -7,7 +7,6 @@ type Validation = ReturnType<ReturnType<typeof getMetadataStorage>['getTargetVal
 
 export interface DtoFields {
   readonly names: ReadonlySet<string>;
-  /** The names of fields that can be absent. */
   readonly optional: readonly string[];
   /**
    * Whether unknown members are ignored even if they look like a misspelled field, as OAuth requires (RFC 6749, section
@@ -143,7 +142,6 @@ const NOT_DOCUMENTED = new Set([
   'min',
 ]);
 
-/** Returns whether a DTO has fields that are validated. */
 export function hasFields(target: unknown): boolean {
   return validationsOf(target).length > 0;
 }

@@ -32,7 +32,6 @@ import {
   type PublishEventsRequest,
 } from './events.dto.js';
 
-/** What the IDs in requests refer to. */
 interface References {
   readonly clients: ReadonlyMap<string, ClientRecord>;
   readonly merchants: ReadonlyMap<number, EventMerchant>;
@@ -181,7 +180,6 @@ function toPublishRequest(
   };
 }
 
-/** Returns the result, or the `ApiError` that prevents it. */
 function resultOrError<Result>(work: () => Result): Result | ApiError {
   try {
     return work();

@@ -27,7 +27,6 @@ export interface NewMcpToken {
   readonly expiresAt: Date;
 }
 
-/** The access token of a connected agent. */
 export interface NewAgentToken extends NewMcpToken {
   readonly connectionId: string;
   /** Separated by spaces. */

@@ -15,7 +15,6 @@ export class Merchant {
   name!: string;
 }
 
-/** The match key of a name or alias of a merchant. */
 @Entity({ name: 'merchant_name' })
 export class MerchantName {
   @PrimaryColumn({ name: 'match_key', type: 'text' })

@@ -2,7 +2,6 @@ import { Column, Entity } from 'typeorm';
 import { StoredRow } from '../../infrastructure/database/index.js';
 import { MAX_FILTER_NAME_LENGTH } from '../../infrastructure/pages/index.js';
 
-/** Filters that a dashboard user saved for a list. */
 @Entity({ name: 'saved_filter' })
 export class SavedFilter extends StoredRow {
   @Column({ name: 'user_id', type: 'uuid' })

@@ -400,7 +400,6 @@ function tooManyLinks(retryAfter: number): ApiError {
   return TOO_MANY_REQUESTS.error(TOO_MANY_LINKS, { retryAfter });
 }
 
-/** Returns the status at this time. */
 export function statusOf({ status, expiresAt }: SignInLink, now: Date): SignInLinkStatus {
   return status === 'pending' && expiresAt <= now ? 'expired' : status;
 }

@@ -31,7 +31,6 @@ export interface OpenedLink {
   readonly merchant: CatalogEntry;
   /** The name of the organization that the account is connected to. */
   readonly organization: string;
-  /** Whether users can sign in to the merchant now. */
   readonly isAvailable: boolean;
   /** Defined if the merchant has sent a one-time code. `hint` says where, in the words of the merchant. */
   readonly challenge: { readonly id: string; readonly hint: string } | undefined;

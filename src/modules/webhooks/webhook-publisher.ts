@@ -27,7 +27,6 @@ export interface PublishRequest {
   readonly idempotency?: Idempotency | undefined;
 }
 
-/** Publishes events to the endpoints of a client. */
 @Injectable()
 export class WebhookPublisher {
   constructor(

@@ -57,7 +57,6 @@ interface CurrentRequest {
   readonly values?: object;
 }
 
-/** The request that the fields inside of it belong to. */
 export const RequestOfForm = createContext<CurrentRequest>({});
 
 /** Returns what the class of the request says about a field, and its value. */
@@ -253,7 +252,6 @@ interface TextAreaProps extends FieldProps {
   readonly rows?: number;
 }
 
-/** A labeled field of several lines. */
 export function TextArea(props: TextAreaProps): VNode {
   const field = useDeclaredField(props.name);
   return (
@@ -283,7 +281,6 @@ interface SelectFieldProps extends FieldProps {
   readonly value?: string | undefined;
 }
 
-/** A labeled choice of one option. */
 export function SelectField(props: SelectFieldProps): VNode {
   const { name, options = YES_OR_NO } = props;
   const field = useDeclaredField(name);

@@ -33,7 +33,6 @@ export interface ConnectionEnd {
   readonly actor: { readonly name: string; readonly email: string; readonly origin: RequestOrigin };
 }
 
-/** Lists and ends the connections of agents. */
 @Injectable()
 export class AgentConnectionsService {
   constructor(

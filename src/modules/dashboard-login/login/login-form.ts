@@ -29,7 +29,6 @@ export function safeRedirectPath(next: unknown): string {
   return isOwn && !isLoginPage ? pathname + search : HOME;
 }
 
-/** The browser that sent a form. */
 export interface LoginBrowser {
   readonly origin: RequestOrigin;
   /** The value of the browser's cookie. */
@@ -55,7 +54,6 @@ export function loginTargetOf(form: FormFields): LoginTarget {
   return loginTarget(form.get('next'), form.get('again'));
 }
 
-/** Returns the browser that sent a request. */
 export function loginBrowserOf(request: Request): LoginBrowser {
   return { origin: requestOrigin(request), browser: browserOf(request) ?? '' };
 }

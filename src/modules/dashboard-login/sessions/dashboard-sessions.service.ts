@@ -124,7 +124,6 @@ export class DashboardSessionsService extends DashboardSessionVerifier {
     if (await this.end(token)) await this.log.record('auth.logout', actor);
   }
 
-  /** Returns the newest session first. */
   async list(userId: string): Promise<DashboardSession[]> {
     return this.transaction.manager.find(DashboardSession, {
       where: { userId, stage: 'complete', expiresAt: MoreThan(this.clock.now()) },

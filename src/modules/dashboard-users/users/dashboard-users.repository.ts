@@ -6,7 +6,6 @@ import { DashboardUser } from './dashboard-user.entity.js';
 /** The email belongs to another user, of this organization or another. */
 export class EmailTakenError extends Error {}
 
-/** Queries on dashboard users. */
 @Injectable()
 export class DashboardUsersRepository {
   constructor(private readonly transaction: Transaction) {}
@@ -101,7 +100,6 @@ export class DashboardUsersRepository {
     });
   }
 
-  /** Returns the user with this email who was invited to the organization and has not set a password. */
   async findInvited(organizationId: string, email: string): Promise<DashboardUser | null> {
     return this.transaction.manager.findOneBy(DashboardUser, {
       organizationId,

@@ -27,7 +27,6 @@ export interface AddedDashboardUser {
   readonly password: string;
 }
 
-/** Adds and looks up dashboard users. */
 @Injectable()
 export class DashboardUsersService {
   constructor(
@@ -60,7 +59,7 @@ export class DashboardUsersService {
    * @returns undefined for a user who was removed, is disabled or has not accepted the invitation
    */
   async principal(userId: string): Promise<DashboardPrincipal | undefined> {
-    return this.principals.find(userId, this.clock.now());
+    return this.principals.lookups.add({ userId, now: this.clock.now() });
   }
 
   /** Returns the users of an organization for operators, in the order in which they were added. */

@@ -341,7 +341,6 @@ function isActiveOwner({ role, disabledAt, passwordHash }: DashboardUser): boole
   return role === 'owner' && disabledAt === null && passwordHash !== null;
 }
 
-/** What the audit log shows of a user. */
 function auditedOf({ name, role, disabledAt, isBreakGlass }: DashboardUser) {
   return { name, role, disabled: disabledAt !== null, break_glass: isBreakGlass };
 }

@@ -126,7 +126,6 @@ export function resultPage(outcome: keyof typeof RESULTS, isDecidedByAnotherUser
   });
 }
 
-/** The page for unknown requests and for requests of other organizations. */
 export function unknownRequestPage(): PageResponse {
   return noticePage({
     title: CODE_NOT_FOUND,

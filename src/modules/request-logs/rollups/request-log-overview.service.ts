@@ -13,7 +13,6 @@ import {
 import { latencyOfBucket } from './sql/rollup-rows.js';
 import { SLICE, startOf } from './time-slices.js';
 
-/** Numbers of entries. */
 export interface OutcomeCounts {
   readonly total: number;
   /** API requests with a status below 400, and delivery attempts to which the endpoint responded with 200. */

@@ -41,7 +41,6 @@ type FilterName = keyof typeof REQUEST_LOG_FILTERS;
 /** Conditions, all of which an entry must meet. A query of the API is one. */
 export type RequestLogFilter = Partial<Pick<ListRequestLogsQuery, FilterName | 'outcome'>>;
 
-/** A filter that is set. */
 interface ActiveFilter extends FilterDefinition {
   readonly name: FilterName;
   readonly value: string | number;

@@ -40,7 +40,6 @@ const SHOWN_ATTEMPTS = 20;
 /** 32 random bytes in base64url. */
 const STATE = /^[\w-]{43}$/;
 
-/** The response of a provider, in the browser that it arrived in. */
 interface ProviderResponse extends LoginBrowser {
   readonly configurationId: string;
   readonly state: string;
@@ -60,7 +59,6 @@ interface ReceivedResponse {
   readonly origin: RequestOrigin;
 }
 
-/** What a test login shows. */
 export interface TestResult {
   readonly claims: ProviderIdentity['claims'];
   readonly person?: Person;
@@ -139,7 +137,6 @@ export class SsoLoginsService extends IdentityProviders {
     return STATE.test(text);
   }
 
-  /** Returns whether the state is that of a test login. */
   isTest(state: string): Promise<boolean> {
     return this.transaction.manager.existsBy(SsoAttempt, {
       stateHash: sha256(state),

@@ -16,7 +16,6 @@ export function endpointList(environment: PlatformEnvironment): NonNullable<Page
   return { title: 'Webhook endpoints', path: dashboardPath(environment, 'webhook-endpoints') };
 }
 
-/** Returns the path of the page of an endpoint. */
 export function endpointPath(environment: PlatformEnvironment, id: string): string {
   return dashboardPath(environment, 'webhook-endpoints', id);
 }
@@ -50,7 +49,6 @@ export function AttemptResult({
   );
 }
 
-/** What a page about one endpoint was requested with. */
 export interface EndpointVisit extends PageVisit<'id'> {
   readonly endpoint: OwnedWebhookEndpoint;
 }
