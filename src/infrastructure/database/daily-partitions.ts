@@ -79,7 +79,7 @@ export class DailyPartitions {
    * @throws AggregateError with all failures, after everything else was done
    */
   async rotate(table: string, now: Date, { days, expiryColumn }: Retention): Promise<void> {
-    const today = startOfDay(now);
+    const today = new Date(Math.floor(now.getTime() / DAY) * DAY);
     const [oldestKept, newest] = [addDays(today, -days), addDays(today, DAYS_AHEAD)];
     const rotation = { table, now, oldestKept, newest, expiryColumn };
     const urgent = new Tasks();
@@ -304,10 +304,6 @@ function addDays(day: Date, days: number): Date {
 
 function isoDay(time: Date): string {
   return time.toISOString().slice(0, 10);
-}
-
-function startOfDay(time: Date): Date {
-  return new Date(Math.floor(time.getTime() / DAY) * DAY);
 }
 
 /** Returns the days of a partition, or undefined for the default partition. */

@@ -67,16 +67,12 @@ export function TextField(
     pattern: patternOf({ format, pattern, ...options }),
   } as ApiPropertyOptions;
   return Field(
-    { ...options, schema, convert: isTrimmed && trimmed },
+    { ...options, schema, convert: isTrimmed && ((text) => (typeof text === 'string' ? text.trim() : text)) },
     IsString(withMessage(MESSAGES.string)),
     IsStorable(),
     ...(max === undefined ? [] : [MaxCharacters(max)]),
     ...validators,
   );
-}
-
-function trimmed(text: unknown): unknown {
-  return typeof text === 'string' ? text.trim() : text;
 }
 
 interface IntegerOptions extends FieldOptions {

@@ -151,7 +151,8 @@ export class DomainProofsService {
       return { state: 'unknown', problem: LOOKUP_FAILURES[code] ?? other };
     }
     const isDoubled = await this.isAt(`${name}.${domain}`, record).catch(() => false);
-    return { state: 'missing', problem: isDoubled ? doubled(name, domain) : MISSING };
+    const doubled = `The record is at ${name}.${domain}: your DNS provider adds the domain to the name. Enter only ${PROOF_LABEL} as the name.`;
+    return { state: 'missing', problem: isDoubled ? doubled : MISSING };
   }
 
   /** @throws if the lookup failed, so that nothing is known about the record */
@@ -164,8 +165,4 @@ export class DomainProofsService {
     // Some pages for DNS records store white space and quotes that were pasted.
     return records.some((chunks) => [record, `"${record}"`].includes(chunks.join('').trim()));
   }
-}
-
-function doubled(name: string, domain: string): string {
-  return `The record is at ${name}.${domain}: your DNS provider adds the domain to the name. Enter only ${PROOF_LABEL} as the name.`;
 }

@@ -241,7 +241,10 @@ function outcomesOf(counts: readonly EntryCount[]): OutcomeCounts {
   const sum = (condition: (count: EntryCount) => boolean): number =>
     counts.reduce((total, each) => total + (each.status !== null && condition(each) ? each.entries : 0), 0);
   const total = sum(() => true);
-  const succeeded = sum(hasSucceeded);
+  // A status is 200, or the first digit of another one: see `summaryOf`.
+  const succeeded = sum(
+    ({ type, status }) => status === 200 || (type === 'request' && (status === 2 || status === 3)),
+  );
   return {
     total,
     succeeded,
@@ -252,11 +255,6 @@ function outcomesOf(counts: readonly EntryCount[]): OutcomeCounts {
     status4xx: sum(({ status }) => status === 4),
     status5xx: sum(({ status }) => status === 5),
   };
-}
-
-/** A status is 200, or the first digit of another one: see `summaryOf`. */
-function hasSucceeded({ type, status }: EntryCount): boolean {
-  return status === 200 || (type === 'request' && (status === 2 || status === 3));
 }
 
 function percentilesOf(counts: readonly EntryCount[]): LatencyPercentiles {

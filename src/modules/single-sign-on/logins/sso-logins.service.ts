@@ -175,7 +175,10 @@ export class SsoLoginsService extends IdentityProviders {
     const attempt = await this.consume({ configurationId, stateHash: sha256(state) }, next);
     const configuration = attempt && (await this.find(configurationId));
     if (!configuration) return { problem: REASONS.unknown };
-    const counted = refusedKeyOf(configuration, origin);
+    // A configuration that was changed has a count of its own, so that the users of a repaired one can log in.
+    const { id, entityId, ssoUrl, certificates } = configuration;
+    const address = rateLimitKeyOfAddress(origin.ip);
+    const counted = JSON.stringify([id, entityId, ssoUrl, certificates, address]);
     // An admin who tests a configuration must be able to repair it.
     const isTest = attempt.testerId !== null;
     try {
@@ -343,14 +346,6 @@ export class SsoLoginsService extends IdentityProviders {
     if (!opened) throw new RefusedLogin(REASONS.userDisabled);
     return opened;
   }
-}
-
-/** A configuration that was changed has a count of its own, so that the users of a repaired one can log in. */
-function refusedKeyOf(
-  { id, entityId, ssoUrl, certificates }: SsoConfiguration,
-  { ip }: RequestOrigin,
-): string {
-  return JSON.stringify([id, entityId, ssoUrl, certificates, rateLimitKeyOfAddress(ip)]);
 }
 
 /** Returns when a login that can still be finished began at the earliest. */
