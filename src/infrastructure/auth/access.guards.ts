@@ -7,6 +7,7 @@ import type { AuthenticatedClient, AuthenticatedService, ServiceScope } from './
 
 export const INVALID_SERVICE_TOKEN = invalidToken(SERVICE_TOKEN).message;
 
+/** Denies a restricted operation to clients that it is not enabled for. */
 export function RestrictedOperationGuard(operation: string): CanActivate {
   return userGuard(({ enabledOperations }: AuthenticatedClient) => {
     if (!enabledOperations.has(operation)) throw NO_ACCESS.error();

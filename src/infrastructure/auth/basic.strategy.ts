@@ -70,8 +70,10 @@ async function verified(
   return check.accepted && check.client;
 }
 
+/** Authenticates API clients on the platform API. */
 export class BasicStrategy extends ClientStrategy('basic') {}
 
+/** Authenticates API clients at OAuth endpoints. */
 export class OAuthClientStrategy extends ClientStrategy('oauth-client', formDecoded) {}
 
 /**
@@ -127,6 +129,7 @@ function invalidCredentials(message?: string): Error {
   return INVALID_API_KEYS.error(message, { headers: { 'WWW-Authenticate': CHALLENGE } });
 }
 
+/** Admits API clients. */
 @Injectable()
 export class BasicAuthGuard extends ClientAuthGuard('basic', TOO_MANY_REQUESTS) {}
 

@@ -59,6 +59,7 @@ export class AccessTokenStrategy extends TokenStrategy<DashboardIdentity>('acces
 /** Authenticates the platform's own services. */
 export class ServiceTokenStrategy extends TokenStrategy<AuthenticatedService>('service-token') {}
 
+/** Authenticates agents. */
 export class McpTokenStrategy extends TokenStrategy<AuthenticatedAgent>('mcp-token') {}
 
 /**

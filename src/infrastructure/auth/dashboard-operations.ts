@@ -119,6 +119,7 @@ export function listPermissions(): [DashboardOperationName, AuditedPermission][]
   return Object.entries(DASHBOARD_OPERATIONS) as [DashboardOperationName, AuditedPermission][];
 }
 
+/** Returns what an operation of the dashboard requires. */
 export function permissionOf(operation: DashboardOperationName): AuditedPermission {
   return DASHBOARD_OPERATIONS[operation];
 }

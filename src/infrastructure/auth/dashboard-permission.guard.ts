@@ -39,6 +39,7 @@ const PERMISSION = 'dashboard permission';
 export const RequirePermission = (permission: DashboardPermission): MethodDecorator =>
   SetMetadata(PERMISSION, permission);
 
+/** Returns whether the role of a user allows an operation of the dashboard. */
 export function mayPerform(user: DashboardPrincipal, operation: DashboardOperationName): boolean {
   return checkRole(user, permissionOf(operation)) === undefined;
 }

@@ -49,6 +49,7 @@ export function agentKeyOf({ connectionId, tokenId }: AuthenticatedAgent): strin
 
 export type RequestingOrganization = AuthenticatedClient | DashboardIdentity;
 
+/** Tells a dashboard user from an API client. */
 export function isDashboardUser(requester: RequestingOrganization): requester is DashboardIdentity {
   return 'credential' in requester;
 }

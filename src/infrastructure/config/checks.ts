@@ -47,6 +47,7 @@ export function IsListenAddress(): PropertyDecorator {
 const isListenAddress = (value: unknown): boolean =>
   isIP(String(value)) !== 0 || /^(?!-)[a-z\d.-]+$/i.test(String(value));
 
+/** Returns whether the value is a certificate in PEM. */
 export function isCertificate(value: unknown): boolean {
   return succeeds(() => new X509Certificate(value as string));
 }

@@ -10,12 +10,14 @@ import {
   type VariableDefinition,
 } from './environment-variable.js';
 
+/** Reports all problems of the configuration to the operator. */
 export class ConfigurationError extends OperatorError {
   constructor(readonly problems: readonly string[]) {
     super(`The configuration is not usable:\n${problems.map((problem) => `  - ${problem}`).join('\n')}`);
   }
 }
 
+/** The values of all configuration classes. */
 export class LoadedConfiguration {
   constructor(private readonly instances: ReadonlyMap<ConfigurationClass, object>) {}
 

@@ -157,6 +157,7 @@ export function isCheckViolation(error: unknown): boolean {
   return driverErrorOf(error).code === CHECK_VIOLATION;
 }
 
+/** Returns whether the statement violates this unique constraint. */
 export function violatesUnique(error: unknown, constraint: string): boolean {
   const driverError = driverErrorOf(error);
   return driverError.code === UNIQUE_VIOLATION && driverError.constraint === constraint;

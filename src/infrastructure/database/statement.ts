@@ -30,6 +30,7 @@ export interface Positioned {
   readonly position: number;
 }
 
+/** Returns the row of each item, in the order of the items. */
 export function inPositions<Row extends Positioned>(
   items: readonly unknown[],
   rows: readonly Row[],

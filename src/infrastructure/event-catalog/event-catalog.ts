@@ -271,6 +271,7 @@ function messageOf(issue: z.core.$ZodRawIssue): string {
   return (isText ? validateText(field, input, MAX_TEXT_LENGTH) : undefined) ?? MESSAGES.integer(field);
 }
 
+/** Returns the IDs of the merchants in valid `data` of an event. */
 export function detectedMerchantIds(name: EventName, data: unknown): number[] {
   if (name !== 'NEW_DETECTED_ACCOUNTS_AVAILABLE') return [];
   const { detected_accounts: accounts } = data as DataOf<typeof name>;

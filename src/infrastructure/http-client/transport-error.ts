@@ -106,6 +106,7 @@ export function connectError(error: unknown): TransportError {
   return UNREACHABLE_CODES.has(code) ? UNREACHABLE : NOT_OPENED;
 }
 
+/** Names the cause of a failed TLS handshake. */
 export function handshakeError(error: unknown): TransportError {
   if (error instanceof TransportError) return error;
   return new TransportError('TLS', CERTIFICATE_ERRORS[codeOf(error)] ?? NO_SECURE_CONNECTION, {

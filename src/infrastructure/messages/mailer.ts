@@ -36,6 +36,7 @@ export class UndeliverableMail extends Error {
   }
 }
 
+/** Port for sending emails. */
 export abstract class Mailer {
   /**
    * Resolves when the SMTP server has accepted the email or the file is written. Rejects otherwise.

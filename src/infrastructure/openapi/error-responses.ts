@@ -17,6 +17,7 @@ export const ERROR_CODE = enumeration(
   'The kind of error. More kinds may be added.',
 );
 
+/** The body of every error response. */
 export class ErrorResponse {
   @EnumProperty(ERROR_TYPE, 'Category of the error.', 'INVALID_REQUEST')
   error_type!: string;
@@ -242,6 +243,7 @@ function headersOf(errors: readonly DocumentedError[], components: Components): 
 
 export type Headers = Readonly<Record<string, Part>>;
 
+/** Returns the headers of a response, as components. */
 export function namedHeaders(headers: Headers, components: Components): object {
   const named = Object.entries(headers).map(([name, header]) => [
     name,

@@ -104,6 +104,7 @@ export function uuidParameter(component: string, description: string, example: s
   return { component, schema: 'uuid', description, example };
 }
 
+/** Returns the text of a description for a configuration. */
 export function resolveDescription(description: Description, configurationOf: ConfigurationOf): string {
   return typeof description === 'string' ? description : description(configurationOf);
 }

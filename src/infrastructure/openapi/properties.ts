@@ -102,6 +102,7 @@ export function EnumProperty(
   return Property(type, description, example, options);
 }
 
+/** Always the same string. */
 export function ConstantProperty(value: string, description: string): PropertyDecorator {
   return Property({ type: String, const: value }, description, value);
 }

@@ -9,6 +9,7 @@ export const EXPORT_FORMATS = ['csv', 'ndjson'] as const;
 export type ExportFormat = (typeof EXPORT_FORMATS)[number];
 const EXPORT_FORMAT = enumeration('ExportFormat', EXPORT_FORMATS, 'The format of an export.');
 
+/** The parameter of a query that chooses the format of an export. */
 export function ExportFormatField(): PropertyDecorator {
   return EnumField(EXPORT_FORMAT, { in: 'query', description: 'The format of the file.', example: 'csv' });
 }

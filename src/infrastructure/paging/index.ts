@@ -35,6 +35,7 @@ export function CursorField(
   return Field({ in: 'query', required: false, schema, description, example }, ...validators);
 }
 
+/** A page of what is stored about a user of a client. */
 export class UserPageQuery {
   @EnvironmentField({
     in: 'query',
@@ -53,6 +54,7 @@ export class UserPageQuery {
   cursor?: string;
 }
 
+/** The cursor of the next page in a response. */
 export function NextCursorProperty({ example = EXAMPLE_CURSOR } = {}): PropertyDecorator {
   return TextProperty('Send this value as `cursor` to get the next page; null on the last page.', example, {
     nullable: true,

@@ -26,6 +26,7 @@ export function namedSchema(name: string, schema: SchemaObject): SchemaReference
   return { $ref: getSchemaPath(name) };
 }
 
+/** Returns all named schemas by their names. */
 export function namedSchemas(): Readonly<Record<string, SchemaObject>> {
   return Object.fromEntries(schemas);
 }

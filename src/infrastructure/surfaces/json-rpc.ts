@@ -74,6 +74,7 @@ export function jsonRpcErrorOf(error: ApiError, { body }: Request): object {
   return { jsonrpc: '2.0', id: idOf(body), error: { code: codeOf(error), message, data } };
 }
 
+/** Sends the errors of the connector as JSON-RPC errors. */
 @Catch()
 export class JsonRpcExceptionFilter extends ExceptionFilter {
   protected override bodyOf(error: ApiError, request: Request): object {

@@ -92,6 +92,7 @@ interface PlatformChecks {
   readonly guards?: Guards;
 }
 
+/** An operation of the platform API. */
 export function PlatformOperation(
   document: OperationDocument,
   { limit = PLATFORM_LIMIT, guards = [] }: PlatformChecks = {},

@@ -46,6 +46,7 @@ export function conditionOf(target: object, property: string): ConditionalPresen
   return typeof presence === 'object' ? presence : undefined;
 }
 
+/** Returns whether the field is a parameter of a form. */
 export function isInForm(target: object, property: string): boolean {
   return fieldOf(target, property)?.in === 'form';
 }

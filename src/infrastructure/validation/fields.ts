@@ -160,6 +160,7 @@ export function TimestampField(
   );
 }
 
+/** An email address. */
 export function EmailField(options: FieldOptions): PropertyDecorator {
   return TextField(
     { ...options, min: 0, max: MAX_EMAIL_LENGTH, format: 'email' },
@@ -240,6 +241,7 @@ export const ENVIRONMENT = enumeration(
   'The environment. The data of the two environments are separate.',
 );
 
+/** One of the two environments. */
 export function EnvironmentField(options: FieldOptions): PropertyDecorator {
   return EnumField(ENVIRONMENT, { example: 'development', ...options });
 }
@@ -247,6 +249,7 @@ export function EnvironmentField(options: FieldOptions): PropertyDecorator {
 /** Characters. The columns that store such an identifier have this length, too. */
 export const MAX_EXTERNAL_USER_ID_LENGTH = 256;
 
+/** The client's own identifier for one of its users. */
 export function ExternalUserIdField(options: Pick<FieldOptions, 'required' | 'in'> = {}): PropertyDecorator {
   return TextField({
     ...options,

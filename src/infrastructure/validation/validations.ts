@@ -142,6 +142,7 @@ const NOT_DOCUMENTED = new Set([
   'min',
 ]);
 
+/** Returns whether a DTO has fields that are validated. */
 export function hasFields(target: unknown): boolean {
   return validationsOf(target).length > 0;
 }

@@ -141,6 +141,7 @@ export const OPERATOR = {
   origin: { ip: '', userAgent: 'command line' },
 };
 
+/** Records what operators do with commands. */
 @Injectable()
 export class OperatorAudit {
   constructor(private readonly auditLog: AuditLog) {}

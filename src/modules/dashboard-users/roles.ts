@@ -17,6 +17,7 @@ export const ROLE_RIGHTS: Readonly<Record<DashboardRole, string>> = {
   viewer: 'Looks at request logs, events and webhook endpoints.',
 };
 
+/** Returns the name of a role and what it may do. */
 export function roleInWords(role: DashboardRole): string {
   const rights = ROLE_RIGHTS[role];
   return `${ROLE_NAMES[role]}: ${rights.charAt(0).toLowerCase()}${rights.slice(1)}`;

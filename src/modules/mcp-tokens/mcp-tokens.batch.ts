@@ -12,7 +12,7 @@ import {
   type Positioned,
 } from '../../infrastructure/database/index.js';
 import { Clock, DAY, SECOND } from '../../infrastructure/time/index.js';
-import { MAX_LIFETIME } from './mcp-tokens.configuration.js';
+import { MAX_LIFETIME } from './mcp-tokens.dto.js';
 import { DAYS_KEPT_AFTER_EXPIRY } from './mcp-tokens.repository.js';
 
 export interface NewMcpToken {

@@ -15,6 +15,7 @@ import { MERCHANT_ACCOUNT_STATE, type MerchantAccountState } from './merchant-ac
 
 export class ListMerchantAccountsQuery extends UserPageQuery {}
 
+/** The merchant of an account or a sign-in link. */
 @ApiSchema({ description: 'A merchant.' })
 export class AccountMerchantResponse {
   @IntegerProperty('ID of the merchant.', 16, { minimum: 1 })
@@ -24,6 +25,7 @@ export class AccountMerchantResponse {
   name!: string;
 }
 
+/** An account of a user at a merchant. */
 export class MerchantAccountResponse {
   @ObjectProperty(AccountMerchantResponse, 'The merchant.')
   merchant!: AccountMerchantResponse;

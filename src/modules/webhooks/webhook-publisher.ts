@@ -27,6 +27,7 @@ export interface PublishRequest {
   readonly idempotency?: Idempotency | undefined;
 }
 
+/** Publishes events to the endpoints of a client. */
 @Injectable()
 export class WebhookPublisher {
   constructor(

@@ -252,6 +252,7 @@ interface TextAreaProps extends FieldProps {
   readonly rows?: number;
 }
 
+/** A labeled field of several lines. */
 export function TextArea(props: TextAreaProps): VNode {
   const field = useDeclaredField(props.name);
   return (
@@ -281,6 +282,7 @@ interface SelectFieldProps extends FieldProps {
   readonly value?: string | undefined;
 }
 
+/** A labeled choice of one option. */
 export function SelectField(props: SelectFieldProps): VNode {
   const { name, options = YES_OR_NO } = props;
   const field = useDeclaredField(name);

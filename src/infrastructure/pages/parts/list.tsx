@@ -300,6 +300,7 @@ interface ChoiceProps {
   readonly options: readonly { readonly value: string; readonly label: string }[];
 }
 
+/** A choice of a `FilterForm`. */
 export function FilterChoice({ options, ...field }: ChoiceProps): VNode {
   const value = usePage().query[field.name];
   const isKnown = !value || options.some((option) => option.value === value);
@@ -321,6 +322,7 @@ interface FilterChipsProps {
   }[];
 }
 
+/** The filters that are applied, each with a link that removes it. */
 export function FilterChips({ filters }: FilterChipsProps): VNode | null {
   const { path, query } = usePage();
   const applied = filters.filter(({ name }) => query[name]);

@@ -33,6 +33,7 @@ export interface ConnectionEnd {
   readonly actor: { readonly name: string; readonly email: string; readonly origin: RequestOrigin };
 }
 
+/** Lists and ends the connections of agents. */
 @Injectable()
 export class AgentConnectionsService {
   constructor(

@@ -54,6 +54,7 @@ export function loginTargetOf(form: FormFields): LoginTarget {
   return loginTarget(form.get('next'), form.get('again'));
 }
 
+/** Returns the browser that sent a request. */
 export function loginBrowserOf(request: Request): LoginBrowser {
   return { origin: requestOrigin(request), browser: browserOf(request) ?? '' };
 }

@@ -6,6 +6,7 @@ import { DashboardUser } from './dashboard-user.entity.js';
 /** The email belongs to another user, of this organization or another. */
 export class EmailTakenError extends Error {}
 
+/** Queries on dashboard users. */
 @Injectable()
 export class DashboardUsersRepository {
   constructor(private readonly transaction: Transaction) {}

@@ -27,6 +27,7 @@ export interface AddedDashboardUser {
   readonly password: string;
 }
 
+/** Adds and looks up dashboard users. */
 @Injectable()
 export class DashboardUsersService {
   constructor(

@@ -22,6 +22,7 @@ export function hashPassword(password: string): Promise<string> {
   return hash(normalized(password));
 }
 
+/** Returns whether the password has this hash. */
 export function matchesHash(passwordHash: string, password: string): Promise<boolean> {
   return verify(passwordHash, normalized(password));
 }

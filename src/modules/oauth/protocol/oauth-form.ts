@@ -49,6 +49,7 @@ async function readOAuthForm(context: ExecutionContext): Promise<FormParameters>
   return parametersIn(form.entries());
 }
 
+/** Returns the parameters by name: see `FormParameters`. */
 export function parametersIn(entries: Iterable<readonly [name: string, value: string]>): FormParameters {
   const values = new Map<string, Set<string>>();
   for (const [name, value] of entries)

@@ -16,6 +16,7 @@ export function endpointList(environment: PlatformEnvironment): NonNullable<Page
   return { title: 'Webhook endpoints', path: dashboardPath(environment, 'webhook-endpoints') };
 }
 
+/** Returns the path of the page of an endpoint. */
 export function endpointPath(environment: PlatformEnvironment, id: string): string {
   return dashboardPath(environment, 'webhook-endpoints', id);
 }

@@ -95,6 +95,7 @@ const EXAMPLE_FIELDS: FieldsOfVariant = {
   user: { externalUserId },
 };
 
+/** Returns an example event with all fields that its name allows. */
 export function exampleEvent<Name extends EventName>(name: Name): AnyEvent & { readonly event: Name } {
   const { variant, example } = EVENTS[name];
   return { event: name, ...EXAMPLE_FIELDS[variant], data: example } as unknown as AnyEvent & {
@@ -102,6 +103,7 @@ export function exampleEvent<Name extends EventName>(name: Name): AnyEvent & { r
   };
 }
 
+/** Returns the payload of the example event, as it is sent. */
 export function examplePayload(name: EventName): Readonly<Record<string, unknown>> {
   return JSON.parse(eventBody(exampleEvent(name), EXAMPLE_TIME).toString()) as Record<string, unknown>;
 }

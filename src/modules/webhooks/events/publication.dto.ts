@@ -50,6 +50,7 @@ export function requireEventTime(timestamp: number | undefined, now: Date): void
     throw INVALID_FIELD.error(EVENT_IN_FUTURE);
 }
 
+/** The optional key of a request that publishes an event. */
 export function IdempotencyKeyField(example: string): PropertyDecorator {
   return TextField(
     {
@@ -105,6 +106,7 @@ export function eventResponseOf(result: PublishResult | undefined): EventRespons
   return { event_id: result.eventId, duplicate: result.outcome === 'duplicate' };
 }
 
+/** The response to a request that published an event. */
 export class EventResponse {
   @UuidProperty('ID of the event: its `webhook-id` header.', '0f0c2f0e-8a3c-4b7a-9c38-3b5d3cf0a5d1')
   event_id!: string;
