@@ -202,48 +202,40 @@ export class Connector {
 
   /**
    * Tries the addresses in turn. Node.js's own fallback (`autoSelectFamily`) tries only the first address if a local
-   * address is set.
+   * address is set. Uses only addresses of the egress address's IP version. Without an egress address, uses IPv6 only if the host
+   * has no IPv4 address, because receivers know the service by an IPv4 address.
    */
   private async connectToOneOf(
     addresses: readonly string[],
     port: number,
     signal: AbortSignal,
   ): Promise<Socket> {
-    const candidates = this.candidatesAmong(addresses);
+    const { egressAddress } = this.configuration;
+    const wantsIPv4 = egressAddress === undefined ? addresses.some(isIPv4) : isIPv4(egressAddress);
+    const candidates = addresses.filter((each) => isIPv4(each) === wantsIPv4).slice(0, MAX_ADDRESSES);
+    const connectTo = (hostname: string, within: AbortSignal): Promise<Socket> => {
+      const localAddress = egressAddress ?? null;
+      return this.connected({ protocol: 'http:', hostname, port: String(port), localAddress }, within);
+    };
     const last = candidates.pop();
     if (last === undefined) throw REFUSED;
     try {
       for (const address of candidates) {
         try {
           return await withDeadline(ADDRESS_TIMEOUT, CONNECT_TIMEOUT, signal, (addressSignal) =>
-            this.connectTo(address, port, addressSignal),
+            connectTo(address, addressSignal),
           );
         } catch {
           signal.throwIfAborted();
         }
       }
-      return await rejectOnAbort(this.connectTo(last, port, signal), signal);
+      return await rejectOnAbort(connectTo(last, signal), signal);
     } catch (error) {
-      if (codeOf(error) === 'EADDRNOTAVAIL' && this.configuration.egressAddress !== undefined) {
+      if (codeOf(error) === 'EADDRNOTAVAIL' && egressAddress !== undefined) {
         this.report('WEBHOOK_EGRESS_ADDRESS is not an address of this machine.');
       }
       throw connectError(error);
     }
-  }
-
-  /**
-   * Uses only addresses of the egress address's IP version. Without an egress address, uses IPv6 only if the host has no
-   * IPv4 address, because receivers know the service by an IPv4 address.
-   */
-  private candidatesAmong(addresses: readonly string[]): string[] {
-    const { egressAddress } = this.configuration;
-    const wantsIPv4 = egressAddress === undefined ? addresses.some(isIPv4) : isIPv4(egressAddress);
-    return addresses.filter((address) => isIPv4(address) === wantsIPv4).slice(0, MAX_ADDRESSES);
-  }
-
-  private connectTo(address: string, port: number, signal: AbortSignal): Promise<Socket> {
-    const { egressAddress: localAddress = null } = this.configuration;
-    return this.connected({ protocol: 'http:', hostname: address, port: String(port), localAddress }, signal);
   }
 
   private async startTls(socket: Socket, hostname: string, signal: AbortSignal): Promise<Socket> {

@@ -270,8 +270,15 @@ export class HttpClient implements OnApplicationShutdown {
       signal,
       opaque: stopwatch,
     };
+    const { connections } = request;
+    const key = `${connections} ${origin}`;
+    let pool = this.pools.get(key);
+    if (!pool) {
+      pool = new Pool(origin, { connections, factory: () => this.newClient(origin) });
+      this.pools.set(key, pool);
+    }
     try {
-      return await this.poolFor(origin, request.connections).request(options);
+      return await pool.request(options);
     } catch (error) {
       const { connect, firstByte } = stopwatch.read();
       const isReusedConnection = connect === null && firstByte !== null;
@@ -279,15 +286,6 @@ export class HttpClient implements OnApplicationShutdown {
       if (signal.aborted || !isReusedConnection || codeOf(error) !== 'EPIPE') throw error;
       return this.newClient(origin).request({ ...options, reset: true });
     }
-  }
-
-  private poolFor(origin: string, connections: number): Pool {
-    const key = `${connections} ${origin}`;
-    const existing = this.pools.get(key);
-    if (existing !== undefined) return existing;
-    const pool = new Pool(origin, { connections, factory: () => this.newClient(origin) });
-    this.pools.set(key, pool);
-    return pool;
   }
 
   private newClient(origin: string): Client {
