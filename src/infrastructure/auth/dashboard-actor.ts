@@ -33,12 +33,6 @@ export interface DashboardPrincipal {
   readonly secondFactorDue: Date | null;
 }
 
-interface SessionCredential {
-  readonly kind: 'session';
-  readonly sessionId: string;
-  readonly authenticatedAt: Date;
-}
-
 /** An access token of the device authorization flow. */
 interface TokenCredential {
   readonly kind: 'token';
@@ -49,7 +43,9 @@ interface TokenCredential {
 }
 
 export interface DashboardIdentity extends DashboardPrincipal {
-  readonly credential: SessionCredential | TokenCredential;
+  readonly credential:
+    | { readonly kind: 'session'; readonly sessionId: string; readonly authenticatedAt: Date }
+    | TokenCredential;
 }
 
 /** The user of a dashboard request and its origin: the actor and context of an audit log entry. */
