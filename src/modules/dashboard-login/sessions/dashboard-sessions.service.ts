@@ -32,10 +32,7 @@ export interface SessionProof {
   readonly expiresAt?: Date;
 }
 
-const LIFETIMES: Readonly<Record<SessionStage, number>> = {
-  second_factor: 10 * MINUTE,
-  complete: 12 * HOUR,
-};
+const LIFETIMES: Readonly<Record<SessionStage, number>> = { second_factor: 10 * MINUTE, complete: 12 * HOUR };
 
 /** Logins in browsers. Every request looks up its session, so that ending a session takes effect immediately. */
 @Injectable()

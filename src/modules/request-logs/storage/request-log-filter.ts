@@ -23,11 +23,7 @@ export const REQUEST_LOG_FILTERS = {
   event: { isOfWebhooks: true },
   session_id: { isUuid: true, field: { label: 'Session ID' } },
   task_id: { field: { label: 'Task ID', type: 'number' } },
-  endpoint_id: {
-    column: 'webhook_endpoint_id',
-    isOfWebhooks: true,
-    isUuid: true,
-  },
+  endpoint_id: { column: 'webhook_endpoint_id', isOfWebhooks: true, isUuid: true },
   event_id: {
     column: 'webhook_event_id',
     isOfWebhooks: true,
