@@ -14,10 +14,7 @@ const DAYS_AHEAD = 7;
 const LOCK_TIMEOUT = '40ms';
 const MAX_LOCK_ATTEMPTS = 30;
 const LOCK_RETRY_DELAY = SECOND;
-/**
- * Blocks of a stray table that one transaction moves: about 6,000 rows of the request log, which take a quarter of a
- * second.
- */
+/** Blocks of a stray table that one transaction moves: about 6,000 rows of the request log, which take a quarter of a second. */
 const BLOCKS_PER_MOVE = 250;
 
 export interface PartitionStatus {

@@ -47,10 +47,7 @@ interface SessionFields {
   readonly metadata?: SessionMetadata | undefined;
 }
 
-/**
- * The fields besides `data` that a publisher provides for each variant of event. Only events of a session have
- * metadata.
- */
+/** The fields besides `data` that a publisher provides for each variant of event. Only events of a session have metadata. */
 export interface FieldsOfVariant {
   readonly session: SessionFields;
   readonly userAndMerchant: Pick<SessionFields, 'externalUserId' | 'merchant'>;

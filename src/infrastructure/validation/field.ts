@@ -93,10 +93,7 @@ function descriptionOf({ description = '', default: fallback, in: location }: Fi
   return `${description} The default is \`${String(fallback)}\`.`;
 }
 
-/**
- * Returns the validators that require a value. Blank text is `undefined` or `null` here, because the field was converted
- * first.
- */
+/** Returns the validators that require a value. Blank text is `undefined` or `null` here, because the field was converted first. */
 function presence(required: Presence): PropertyDecorator[] {
   if (required === false) return [IsOptional()];
   if (required === true) return [IsDefined(withMessage(MESSAGES.required))];

@@ -100,10 +100,7 @@ export function IntegerField(
   );
 }
 
-/**
- * Converts digits to a number. Returns other text, and integers that a JavaScript number cannot represent exactly,
- * unchanged.
- */
+/** Converts digits to a number. Returns other text, and integers that a JavaScript number cannot represent exactly, unchanged. */
 function integerOf(text: unknown): unknown {
   const number = typeof text === 'string' && /^-?\d{1,16}$/.test(text) ? Number(text) : undefined;
   return number !== undefined && Number.isSafeInteger(number) ? number : text;

@@ -118,9 +118,7 @@ export function conditionsOf(type: Type): [string, ConditionalPresence][] {
   });
 }
 
-/**
- * Constraints whose messages the API document omits, because the schema states them or they are the same for every field.
- */
+/** Constraints whose messages the API document omits, because the schema states them or they are the same for every field. */
 const NOT_DOCUMENTED = new Set([
   'arrayMaxSize',
   'arrayNotEmpty',

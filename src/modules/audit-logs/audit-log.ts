@@ -127,10 +127,7 @@ export interface OperatorChange {
   readonly changes?: AuditRecord['changes'];
 }
 
-/**
- * Operators work on the server. They are not dashboard users, so their entries contain no personal name, email or IP
- * address.
- */
+/** Operators work on the server. They are not dashboard users, so their entries contain no personal name, email or IP address. */
 export const OPERATOR = {
   name: 'operator',
   email: 'operator',

@@ -191,9 +191,7 @@ export class AgentAuthorizationsService {
     return false;
   }
 
-  /**
-   * Creates a code with which the user continues on the authorization page.
-   */
+  /** Creates a code with which the user continues on the authorization page. */
   async createCode(
     { clientId }: AuthenticatedClient,
     user: AgentUserRequest,

@@ -25,10 +25,7 @@ import {
   type SecondFactorState,
 } from './second-factor.service.js';
 
-/**
- * Requires a recent login: someone else at the user's browser could otherwise enable a second factor and lock the user
- * out.
- */
+/** Requires a recent login: someone else at the user's browser could otherwise enable a second factor and lock the user out. */
 const LOG_IN_AGAIN: PageResponse = { redirectTo: '/login?next=%2Faccount%2Fsecond-factor%2Fsetup' };
 const STATE: PageResponse = { redirectTo: '/account/second-factor' };
 

@@ -113,10 +113,7 @@ export class DashboardUsersRepository {
     await this.transaction.manager.update(DashboardUser, { id }, changes);
   }
 
-  /**
-   * Ends the user's access tokens and device approvals, which are valid only for the version that they were issued
-   * with.
-   */
+  /** Ends the user's access tokens and device approvals, which are valid only for the version that they were issued with. */
   async endAccess(id: string): Promise<void> {
     await this.transaction.manager.increment(DashboardUser, { id }, 'accessVersion', 1);
   }
