@@ -10,7 +10,6 @@ export const FORMAT = requiredOption('--format <format>', 'csv or ndjson');
 /** What `--overlap-hours` accepts. */
 export const OVERLAP_RANGE = `0 to ${MAX_OVERLAP_HOURS} (default: ${DEFAULT_OVERLAP_HOURS})`;
 
-/** The options `--start` and `--end`. */
 export interface PeriodOptions {
   readonly start?: string;
   readonly end?: string;

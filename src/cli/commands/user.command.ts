@@ -47,11 +47,7 @@ USER_COMMAND.command('add')
       () => app.get(DashboardUsersService).add(user),
       (result) => [{ organizationId, action: 'user.add', target: { name: result.email } }],
     );
-    return {
-      user_id: added.id,
-      email: added.email,
-      ...(passwordStdin ? {} : { password: added.password }),
-    };
+    return { user_id: added.id, email: added.email, ...(passwordStdin ? {} : { password: added.password }) };
   });
 
 USER_COMMAND.command('list')

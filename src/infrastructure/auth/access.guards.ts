@@ -25,7 +25,6 @@ export function EnvironmentGuard(
   });
 }
 
-/** Returns the message about a service token without the scope. */
 export const missingServiceScope = (scope: ServiceScope): string =>
   `The service token lacks the scope ${scope}.`;
 

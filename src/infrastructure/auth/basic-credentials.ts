@@ -5,7 +5,6 @@ export interface BasicCredentials {
   readonly secret: string;
 }
 
-/** Why a header contains no credentials. */
 export interface HeaderProblem {
   /** For the client. Depends on nothing but the form of the request. */
   readonly message: string;
@@ -39,11 +38,6 @@ export function readBasicCredentials(header: string | undefined): BasicCredentia
   if (decoded === undefined || colon < 0)
     return { message: MALFORMED, hint: 'credentials that are not base64 of client_id:secret' };
   return { clientId: decoded.slice(0, colon), secret: decoded.slice(colon + 1) };
-}
-
-/** Returns the header that sends the credentials, with the scheme as most clients spell it. */
-export function basicHeaderOf({ clientId, secret }: BasicCredentials): string {
-  return `Basic ${Buffer.from(`${clientId}:${secret}`).toString('base64')}`;
 }
 
 /** Accepts one spelling of each value. Node.js ignores missing padding, stray bits and foreign characters. */

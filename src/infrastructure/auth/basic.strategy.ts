@@ -7,7 +7,6 @@ import { ErrorKind, RATE_LIMIT_EXCEEDED, TOO_MANY_REQUESTS } from '../errors/ind
 import { requestContext } from '../http/index.js';
 import { FailedCredentials } from '../rate-limiting/index.js';
 import {
-  basicHeaderOf,
   describeWrongCredentials,
   formDecoded,
   readBasicCredentials,
@@ -44,9 +43,10 @@ function ClientStrategy(name: string, decode = asSent) {
 
     async validate(request: Request, clientId: string, secret: string): Promise<AuthenticatedClient | false> {
       const { authorization } = request.headers;
-      const read = { clientId, secret };
+      const encoded = Buffer.from(`${clientId}:${secret}`).toString('base64');
       // passport-http cuts the secret at a second colon, and decodes what is not base64 or not UTF-8.
-      const sent = authorization === basicHeaderOf(read) ? read : readBasicCredentials(authorization);
+      const isExact = authorization === `Basic ${encoded}`;
+      const sent = isExact ? { clientId, secret } : readBasicCredentials(authorization);
       if ('message' in sent) return false;
       return verified(this.verifier, request, decode(sent));
     }

@@ -17,7 +17,6 @@ export const SCOPES = ['request_logs:read', 'webhook_endpoints:read', 'webhook_e
 export type Scope = (typeof SCOPES)[number];
 export const SCOPE = enumeration('Scope', SCOPES, 'What an access token may be used for.');
 
-/** A dashboard user with the current role. */
 export interface DashboardPrincipal {
   readonly userId: string;
   readonly organizationId: string;
@@ -34,12 +33,6 @@ export interface DashboardPrincipal {
   readonly secondFactorDue: Date | null;
 }
 
-interface SessionCredential {
-  readonly kind: 'session';
-  readonly sessionId: string;
-  readonly authenticatedAt: Date;
-}
-
 /** An access token of the device authorization flow. */
 interface TokenCredential {
   readonly kind: 'token';
@@ -49,9 +42,10 @@ interface TokenCredential {
   readonly scopes: ReadonlySet<Scope>;
 }
 
-/** A dashboard user and the credential of the request. */
 export interface DashboardIdentity extends DashboardPrincipal {
-  readonly credential: SessionCredential | TokenCredential;
+  readonly credential:
+    | { readonly kind: 'session'; readonly sessionId: string; readonly authenticatedAt: Date }
+    | TokenCredential;
 }
 
 /** The user of a dashboard request and its origin: the actor and context of an audit log entry. */

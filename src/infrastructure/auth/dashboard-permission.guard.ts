@@ -95,9 +95,7 @@ export class DashboardPermissionGuard implements CanActivate {
   private checkRecentLogin(actor: DashboardActor): ApiError | undefined {
     if (isRecentLogin(actor, this.clock.now())) return undefined;
     const challenge = `${ACCESS_TOKEN.challenge}, error="insufficient_user_authentication", max_age=${RECENT_LOGIN_MAX_AGE / SECOND}`;
-    return INVALID_ACCESS_TOKEN.error(RECENT_LOGIN_REQUIRED, {
-      headers: { 'WWW-Authenticate': challenge },
-    });
+    return INVALID_ACCESS_TOKEN.error(RECENT_LOGIN_REQUIRED, { headers: { 'WWW-Authenticate': challenge } });
   }
 }
 

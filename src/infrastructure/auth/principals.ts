@@ -3,7 +3,6 @@ import type { PlatformEnvironment } from '../config/index.js';
 import { requestParameter, type AttributedClient } from '../http/index.js';
 import type { DashboardIdentity } from './dashboard-actor.js';
 
-/** The API client that a platform request is authenticated as. */
 export interface AuthenticatedClient {
   readonly clientId: string;
   readonly organizationId: string;
@@ -12,7 +11,6 @@ export interface AuthenticatedClient {
   readonly enabledOperations: ReadonlySet<string>;
 }
 
-/** The scopes of service tokens. */
 export const SERVICE_SCOPES = ['events:publish', 'detections:write'] as const;
 export type ServiceScope = (typeof SERVICE_SCOPES)[number];
 
@@ -21,7 +19,6 @@ export interface AuthenticatedService {
   readonly scopes: ReadonlySet<string>;
 }
 
-/** The scopes of MCP tokens. */
 export const AGENT_SCOPES = ['accounts:read', 'sign_in_links:write'] as const;
 export type AgentScope = (typeof AGENT_SCOPES)[number];
 

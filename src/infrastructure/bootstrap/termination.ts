@@ -8,10 +8,7 @@ const DUPLICATE_SIGNAL_MS = 500;
 
 export interface TerminationOptions {
   readonly exitCode?: number;
-  /**
-   * Returns how many milliseconds `stop` waits on purpose, which extends the time limit. Called when the signal
-   * arrives.
-   */
+  /** Returns how many milliseconds `stop` waits on purpose, which extends the time limit. Called when the signal arrives. */
   readonly delay?: () => number;
 }
 

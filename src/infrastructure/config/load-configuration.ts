@@ -91,10 +91,7 @@ export function loadConfiguration(
   return configuration;
 }
 
-/**
- * Returns the text of a variable. An empty variable counts as not set, because compose files pass unset variables as
- * empty.
- */
+/** Returns the text of a variable. An empty variable counts as not set, because compose files pass unset variables as empty. */
 function readText(environment: Environment, variable: VariableDefinition): string | undefined {
   const direct = environment[variable.name] || undefined;
   const file = environment[`${variable.name}_FILE`] || undefined;

@@ -10,9 +10,7 @@ const RANDOM_DIGITS = 43;
 const DAY_DIGITS = 3;
 /** 62^6 is the first power of 62 above 2^32. */
 const CHECKSUM_DIGITS = 6;
-/**
- * The largest multiple of 62 up to 256. Bytes from this value up are skipped, because they would favor the low digits.
- */
+/** The largest multiple of 62 up to 256. Bytes from this value up are skipped, because they would favor the low digits. */
 const UNBIASED_BYTES = 248;
 /** Hours for which the previous secret is still accepted after a rotation. */
 export const DEFAULT_OVERLAP_HOURS = 24;

@@ -66,12 +66,7 @@ async function create(path: string): Promise<void> {
 export function dataDirectoryProblem(error: unknown, path: string): DataDirectoryProblem {
   const { code = '', message } = error as NodeJS.ErrnoException;
   return code === 'ENOSPC' || code === 'EDQUOT'
-    ? {
-        isSpace: true,
-        isUsable: false,
-        finding: `DATA_DIR=${path} has no free space.`,
-        remedy: MORE_SPACE,
-      }
+    ? { isSpace: true, isUsable: false, finding: `DATA_DIR=${path} has no free space.`, remedy: MORE_SPACE }
     : {
         isSpace: false,
         isUsable: false,

@@ -14,10 +14,7 @@ const DAYS_AHEAD = 7;
 const LOCK_TIMEOUT = '40ms';
 const MAX_LOCK_ATTEMPTS = 30;
 const LOCK_RETRY_DELAY = SECOND;
-/**
- * Blocks of a stray table that one transaction moves: about 6,000 rows of the request log, which take a quarter of a
- * second.
- */
+/** Blocks of a stray table that one transaction moves: about 6,000 rows of the request log, which take a quarter of a second. */
 const BLOCKS_PER_MOVE = 250;
 
 export interface PartitionStatus {
@@ -33,7 +30,6 @@ export interface PartitionStatus {
 }
 
 export interface PartitionsOverview {
-  /** Number of days after today that have a partition. */
   readonly daysAhead: number;
   /** Start of the oldest partition; undefined if there is none. */
   readonly oldest: Date | undefined;
@@ -80,7 +76,7 @@ export class DailyPartitions {
    * @throws AggregateError with all failures, after everything else was done
    */
   async rotate(table: string, now: Date, { days, expiryColumn }: Retention): Promise<void> {
-    const today = startOfDay(now);
+    const today = new Date(Math.floor(now.getTime() / DAY) * DAY);
     const [oldestKept, newest] = [addDays(today, -days), addDays(today, DAYS_AHEAD)];
     const rotation = { table, now, oldestKept, newest, expiryColumn };
     const urgent = new Tasks();
@@ -305,10 +301,6 @@ function addDays(day: Date, days: number): Date {
 
 function isoDay(time: Date): string {
   return time.toISOString().slice(0, 10);
-}
-
-function startOfDay(time: Date): Date {
-  return new Date(Math.floor(time.getTime() / DAY) * DAY);
 }
 
 /** Returns the days of a partition, or undefined for the default partition. */

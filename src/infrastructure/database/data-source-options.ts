@@ -10,7 +10,6 @@ export interface ConnectionOptions extends DatabaseAddress {
   readonly connectTimeoutMilliseconds?: number;
   readonly statementTimeoutMilliseconds?: number;
   readonly distribution?: Distribution;
-  /** Called when an idle connection of the pool is lost. */
   readonly onIdleConnectionLost?: (error: unknown) => void;
 }
 

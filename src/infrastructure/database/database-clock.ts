@@ -14,9 +14,7 @@ const LEAD = new GaugeMetric({
   help: 'Seconds that the clock of the database is ahead of the clock of this process. Measured once per minute.',
 });
 
-/**
- * Returns the milliseconds that the clock of the database is ahead, rounded towards zero by the time that the statement took.
- */
+/** Returns the milliseconds that the clock of the database is ahead, rounded towards zero by the time that the statement took. */
 export async function clockLead(dataSource: DataSource, now: () => number): Promise<number> {
   const begin = now();
   const [{ time }] = await dataSource.query(

@@ -50,7 +50,8 @@ export class PartitionRotation implements OnApplicationBootstrap {
     private readonly clock: Clock,
   ) {
     metrics.gauge(DAYS_AHEAD, () => this.read(({ daysAhead }) => daysAhead));
-    metrics.gauge(OLDEST, () => this.read(({ oldest }) => oldest && this.secondsSince(oldest)));
+    const secondsSince = (time: Date): number => (this.clock.milliseconds() - time.getTime()) / SECOND;
+    metrics.gauge(OLDEST, () => this.read(({ oldest }) => oldest && secondsSince(oldest)));
     metrics.gauge(MISPLACED_ROWS, () => this.read(({ hasMisplacedRows }) => Number(hasMisplacedRows)));
   }
 
@@ -84,10 +85,6 @@ export class PartitionRotation implements OnApplicationBootstrap {
         table: name,
         rows: misplaced,
       });
-  }
-
-  private secondsSince(time: Date): number {
-    return (this.clock.milliseconds() - time.getTime()) / SECOND;
   }
 
   private async read(valueOf: (overview: PartitionsOverview) => number | undefined) {

@@ -22,12 +22,9 @@ export type NewRow<Row> = {
   [Column in keyof Row as null extends Row[Column] ? never : Column]: Row[Column];
 } & { [Column in keyof Row as null extends Row[Column] ? Column : never]?: Row[Column] };
 
-/** Rows with a time. */
 export interface TimedRows {
   readonly table: string;
-  /** The columns of the primary key. */
   readonly key: string;
-  /** The column of the time. */
   readonly column: string;
   /** Empty for a table that can be distributed, whose rows a subquery cannot lock. */
   readonly lock?: '' | 'FOR UPDATE SKIP LOCKED';

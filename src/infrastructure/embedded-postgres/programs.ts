@@ -7,10 +7,7 @@ import { EmbeddedPostgresError } from './embedded-postgres.error.js';
 
 const PLATFORMS = /^(darwin-(arm64|x64)|linux-(arm|arm64|ia32|ppc64|x64))$/;
 
-/**
- * Directory for data and programs if the service runs as root and PostgreSQL's user cannot access their original
- * location.
- */
+/** Directory for data and programs if the service runs as root and PostgreSQL's user cannot access their original location. */
 export const ROOT_DIRECTORY = '/var/lib/merchant-connectivity-service';
 
 export interface User {

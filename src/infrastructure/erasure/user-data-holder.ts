@@ -4,7 +4,6 @@ import { DiscoveryService } from '@nestjs/core';
 import type { PlatformEnvironment } from '../config/index.js';
 import { CryptoConfiguration } from '../crypto/index.js';
 
-/** Identifies a user of a client. */
 export interface UserKey {
   readonly clientId: string;
   readonly externalUserId: string;

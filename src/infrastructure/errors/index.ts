@@ -1,3 +1,2 @@
 export * from './api-error.js';
 export * from './common-errors.js';
-export * from './listen-problem.js';

@@ -37,7 +37,6 @@ const MERCHANT = named(
   'The merchant that the event is about.',
 );
 
-/** The merchant that an event is about. */
 export type EventMerchant = z.output<typeof MERCHANT>;
 
 interface SessionFields {
@@ -48,10 +47,7 @@ interface SessionFields {
   readonly metadata?: SessionMetadata | undefined;
 }
 
-/**
- * The fields besides `data` that a publisher provides for each variant of event. Only events of a session have
- * metadata.
- */
+/** The fields besides `data` that a publisher provides for each variant of event. Only events of a session have metadata. */
 export interface FieldsOfVariant {
   readonly session: SessionFields;
   readonly userAndMerchant: Pick<SessionFields, 'externalUserId' | 'merchant'>;
@@ -103,7 +99,6 @@ interface EventDescription {
   /** When the event is sent and how to react to it; published in the documents. */
   readonly description: string;
   readonly data: z.ZodObject;
-  /** The `data` of the example. */
   readonly example: object;
 }
 
@@ -234,7 +229,6 @@ export const EVENTS = {
 
 export type EventName = keyof typeof EVENTS;
 
-/** All event names, in the order of the catalog. */
 export const EVENT_NAMES = Object.keys(EVENTS) as readonly EventName[];
 export const EVENT_NAME = enumeration(
   'EventName',
@@ -250,7 +244,6 @@ export type EventOf<Name extends EventName> = {
   readonly data: DataOf<Name>;
 } & FieldsOfVariant[(typeof EVENTS)[Name]['variant']];
 
-/** An event of any name, with the fields of that name. */
 export type AnyEvent = { [Name in EventName]: EventOf<Name> }[EventName];
 
 /** Returns the message about the first problem of the `data` that a client sent for an event. */

@@ -32,12 +32,7 @@ export const SESSION_METADATA = METADATA.meta({
 export function MetadataField(description: string): PropertyDecorator {
   const { type: _, ...members } = jsonSchemaOf(METADATA);
   return ObjectField(
-    {
-      required: false,
-      members,
-      description,
-      example: { order: '4711' },
-    },
+    { required: false, members, description, example: { order: '4711' } },
     HasValidContents((value) => validateMetadataSize(value as object)),
     HasValidContents((value) => validateMembers(value as object)),
   );

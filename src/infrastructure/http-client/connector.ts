@@ -70,15 +70,9 @@ class HostResolver {
     // Developers define host names in /etc/hosts, which DNS does not know.
     const { allowsAnyTarget, dnsServers } = this.configuration;
     if (allowsAnyTarget && dnsServers === undefined) return systemAddressesOf(hostname);
-    return this.dnsAddressesOf(hostname);
-  }
-
-  /**
-   * Returns the addresses of both families. One family is enough, because some servers never respond to queries for the
-   * other.
-   */
-  private async dnsAddressesOf(name: string): Promise<readonly string[]> {
-    const results = await Promise.allSettled([this.resolver.resolve4(name), this.resolver.resolve6(name)]);
+    // One family of addresses is enough, because some servers never respond to queries for the other.
+    const queries = [this.resolver.resolve4(hostname), this.resolver.resolve6(hostname)];
+    const results = await Promise.allSettled(queries);
     const addresses = results.flatMap((result) => (result.status === 'fulfilled' ? result.value : []));
     // DNS may have answered that there is no such name, or no such address.
     const isAnswered = results.some(
@@ -155,15 +149,11 @@ export class Connector {
     stopwatch.enter('connect');
     const socket = await this.connectToOneOf(addresses, port, signal);
     const remote = socket.remoteAddress;
-    if (remote !== undefined && this.isAllowed(remote, addresses)) return socket;
+    // The connection must lead to one of the addresses that were checked.
+    const isChecked = remote !== undefined && addresses.some((address) => isSameAddress(address, remote));
+    if (isChecked && (this.configuration.allowsAnyTarget || isPublicUnicast(remote))) return socket;
     socket.destroy();
     throw remote === undefined ? RESET : FORBIDDEN_ADDRESS;
-  }
-
-  /** Returns whether the connection leads to one of the addresses that were checked. */
-  private isAllowed(remote: string, checked: readonly string[]): boolean {
-    if (!checked.some((address) => isSameAddress(address, remote))) return false;
-    return this.configuration.allowsAnyTarget || isPublicUnicast(remote);
   }
 
   /** Opens a CONNECT tunnel (RFC 9110, section 9.3.6). The proxy resolves the host name. */
@@ -212,48 +202,40 @@ export class Connector {
 
   /**
    * Tries the addresses in turn. Node.js's own fallback (`autoSelectFamily`) tries only the first address if a local
-   * address is set.
+   * address is set. Uses only addresses of the egress address's IP version. Without an egress address, uses IPv6 only if the host
+   * has no IPv4 address, because receivers know the service by an IPv4 address.
    */
   private async connectToOneOf(
     addresses: readonly string[],
     port: number,
     signal: AbortSignal,
   ): Promise<Socket> {
-    const candidates = this.candidatesAmong(addresses);
+    const { egressAddress } = this.configuration;
+    const wantsIPv4 = egressAddress === undefined ? addresses.some(isIPv4) : isIPv4(egressAddress);
+    const candidates = addresses.filter((each) => isIPv4(each) === wantsIPv4).slice(0, MAX_ADDRESSES);
+    const connectTo = (hostname: string, within: AbortSignal): Promise<Socket> => {
+      const localAddress = egressAddress ?? null;
+      return this.connected({ protocol: 'http:', hostname, port: String(port), localAddress }, within);
+    };
     const last = candidates.pop();
     if (last === undefined) throw REFUSED;
     try {
       for (const address of candidates) {
         try {
           return await withDeadline(ADDRESS_TIMEOUT, CONNECT_TIMEOUT, signal, (addressSignal) =>
-            this.connectTo(address, port, addressSignal),
+            connectTo(address, addressSignal),
           );
         } catch {
           signal.throwIfAborted();
         }
       }
-      return await rejectOnAbort(this.connectTo(last, port, signal), signal);
+      return await rejectOnAbort(connectTo(last, signal), signal);
     } catch (error) {
-      if (codeOf(error) === 'EADDRNOTAVAIL' && this.configuration.egressAddress !== undefined) {
+      if (codeOf(error) === 'EADDRNOTAVAIL' && egressAddress !== undefined) {
         this.report('WEBHOOK_EGRESS_ADDRESS is not an address of this machine.');
       }
       throw connectError(error);
     }
-  }
-
-  /**
-   * Uses only addresses of the egress address's IP version. Without an egress address, uses IPv6 only if the host has no
-   * IPv4 address, because receivers know the service by an IPv4 address.
-   */
-  private candidatesAmong(addresses: readonly string[]): string[] {
-    const { egressAddress } = this.configuration;
-    const wantsIPv4 = egressAddress === undefined ? addresses.some(isIPv4) : isIPv4(egressAddress);
-    return addresses.filter((address) => isIPv4(address) === wantsIPv4).slice(0, MAX_ADDRESSES);
-  }
-
-  private connectTo(address: string, port: number, signal: AbortSignal): Promise<Socket> {
-    const { egressAddress: localAddress = null } = this.configuration;
-    return this.connected({ protocol: 'http:', hostname: address, port: String(port), localAddress }, signal);
   }
 
   private async startTls(socket: Socket, hostname: string, signal: AbortSignal): Promise<Socket> {

@@ -51,13 +51,11 @@ interface Exchange {
   readonly wantsText: (statusCode: number) => boolean;
   /** Reads a text for which `wantsText` asks. */
   readonly read: typeof readText;
-  /** Bytes of the body that are read. */
   readonly maxBytes: number;
   /** Milliseconds for the whole exchange. */
   readonly deadline: number;
 }
 
-/** A request for a document of a third party. */
 export interface DocumentRequest {
   readonly url: string;
   /** Default: `Accept` for JSON. */
@@ -169,7 +167,7 @@ export class HttpClient implements OnApplicationShutdown {
    * `traceparent`, because receivers are third parties.
    */
   post(request: OutgoingRequest): Promise<OutgoingResult> {
-    return this.traced({
+    return this.send({
       method: 'POST',
       connections: CONNECTIONS_PER_ORIGIN,
       wantsText: () => false,
@@ -185,7 +183,7 @@ export class HttpClient implements OnApplicationShutdown {
    * any media type, and also compressed, because not every server does what `Accept` and `Accept-Encoding` ask for.
    */
   async getDocument(request: DocumentRequest): Promise<OutgoingResult> {
-    const result = await this.traced({
+    const result = await this.send({
       method: 'GET',
       headers: { accept: 'application/json' },
       body: null,
@@ -202,14 +200,46 @@ export class HttpClient implements OnApplicationShutdown {
     return { ...result, explanation, problem: isLate ? 'The document did not arrive in time.' : reason };
   }
 
-  private traced(request: Exchange): Promise<OutgoingResult> {
+  private send(request: Exchange): Promise<OutgoingResult> {
     const { method, url } = request;
     const options = () => ({
       kind: SpanKind.CLIENT,
       attributes: { 'http.request.method': method, 'url.full': maskedUrl(url) },
     });
     return this.tracing.inSpan(method, options, async (span) => {
-      const result = await this.send(request);
+      const stopwatch = new Stopwatch();
+      const deadline = new AbortController();
+      const timer = setTimeout(() => deadline.abort(timeoutIn(stopwatch.phase)), request.deadline);
+      let result: OutgoingResult;
+      try {
+        const { statusCode, headers, body } = await rejectOnAbort(
+          this.exchange(request, stopwatch, deadline.signal),
+          deadline.signal,
+        );
+        stopwatch.stop();
+        // The status counts, even if the body is too long, too slow or cut off.
+        const { text, problem } = request.wantsText(statusCode)
+          ? await request.read(headers, body, request.maxBytes)
+          : await body.dump({ limit: MAX_BODY_BYTES }).then(nothing, nothing);
+        // Give undici one turn of the event loop to notice that the connection is free or closed.
+        await nextTurn();
+        const retryAfter = [headers['retry-after']].flat()[0];
+        result = {
+          ...NO_RESPONSE,
+          statusCode,
+          retryAfterSeconds: retryAfterSeconds(retryAfter, this.clock.milliseconds()),
+          text,
+          problem,
+          cacheControl: [headers['cache-control']].flat()[0] ?? null,
+          phases: stopwatch.read(),
+        };
+      } catch (error) {
+        if (isUnexpectedError(error)) this.logger.error(error);
+        const { failure, explanation, fault } = exchangeError(error);
+        result = { ...NO_RESPONSE, failure, explanation, fault, phases: stopwatch.read() };
+      } finally {
+        clearTimeout(timer);
+      }
       if (span) describe(span, result);
       return result;
     });
@@ -223,41 +253,6 @@ export class HttpClient implements OnApplicationShutdown {
   async close(): Promise<void> {
     this.pools.clear();
     await Promise.all(this.closing);
-  }
-
-  private async send(request: Exchange): Promise<OutgoingResult> {
-    const stopwatch = new Stopwatch();
-    const deadline = new AbortController();
-    const timer = setTimeout(() => deadline.abort(timeoutIn(stopwatch.phase)), request.deadline);
-    try {
-      const { statusCode, headers, body } = await rejectOnAbort(
-        this.exchange(request, stopwatch, deadline.signal),
-        deadline.signal,
-      );
-      stopwatch.stop();
-      // The status counts, even if the body is too long, too slow or cut off.
-      const { text, problem } = request.wantsText(statusCode)
-        ? await request.read(headers, body, request.maxBytes)
-        : await body.dump({ limit: MAX_BODY_BYTES }).then(nothing, nothing);
-      // Give undici one turn of the event loop to notice that the connection is free or closed.
-      await nextTurn();
-      const retryAfter = [headers['retry-after']].flat()[0];
-      return {
-        ...NO_RESPONSE,
-        statusCode,
-        retryAfterSeconds: retryAfterSeconds(retryAfter, this.clock.milliseconds()),
-        text,
-        problem,
-        cacheControl: [headers['cache-control']].flat()[0] ?? null,
-        phases: stopwatch.read(),
-      };
-    } catch (error) {
-      if (isUnexpectedError(error)) this.logger.error(error);
-      const { failure, explanation, fault } = exchangeError(error);
-      return { ...NO_RESPONSE, failure, explanation, fault, phases: stopwatch.read() };
-    } finally {
-      clearTimeout(timer);
-    }
   }
 
   private async exchange(
@@ -275,8 +270,15 @@ export class HttpClient implements OnApplicationShutdown {
       signal,
       opaque: stopwatch,
     };
+    const { connections } = request;
+    const key = `${connections} ${origin}`;
+    let pool = this.pools.get(key);
+    if (!pool) {
+      pool = new Pool(origin, { connections, factory: () => this.newClient(origin) });
+      this.pools.set(key, pool);
+    }
     try {
-      return await this.poolFor(origin, request.connections).request(options);
+      return await pool.request(options);
     } catch (error) {
       const { connect, firstByte } = stopwatch.read();
       const isReusedConnection = connect === null && firstByte !== null;
@@ -284,15 +286,6 @@ export class HttpClient implements OnApplicationShutdown {
       if (signal.aborted || !isReusedConnection || codeOf(error) !== 'EPIPE') throw error;
       return this.newClient(origin).request({ ...options, reset: true });
     }
-  }
-
-  private poolFor(origin: string, connections: number): Pool {
-    const key = `${connections} ${origin}`;
-    const existing = this.pools.get(key);
-    if (existing !== undefined) return existing;
-    const pool = new Pool(origin, { connections, factory: () => this.newClient(origin) });
-    this.pools.set(key, pool);
-    return pool;
   }
 
   private newClient(origin: string): Client {

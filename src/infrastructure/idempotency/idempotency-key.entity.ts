@@ -12,7 +12,6 @@ export class IdempotencyKey {
   @PrimaryColumn({ name: 'key_hash', type: 'bytea' })
   keyHash!: Buffer;
 
-  /** Digest of the body. */
   @Column({ name: 'request_hash', type: 'bytea' })
   requestHash!: Buffer;
 

@@ -204,8 +204,5 @@ function sortedMembers(_name: string, value: unknown): unknown {
 }
 
 @Global()
-@Module({
-  providers: [IdempotentRequests],
-  exports: [IdempotentRequests],
-})
+@Module({ providers: [IdempotentRequests], exports: [IdempotentRequests] })
 export class IdempotencyModule {}

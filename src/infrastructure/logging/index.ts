@@ -1,5 +1,4 @@
-export * from './logging.configuration.js';
+export * from './service-logger.js';
 export * from './printable-text.js';
 export * from './redaction.js';
 export * from './url-masking.js';
-export * from './service-logger.js';

@@ -42,12 +42,11 @@ function looksSecret(text: string): boolean {
   const plain = decoded(text);
   return [text, plain].some(
     (each) =>
-      looksGenerated(each) || EMAIL.test(each) || looksLikePhoneNumber(each) || redactText(each) !== each,
+      looksGenerated(each) ||
+      EMAIL.test(each) ||
+      (PHONE_CHARACTERS.test(each) && isPhoneNumber(each.replace(/^ /, '+'))) ||
+      redactText(each) !== each,
   );
-}
-
-function looksLikePhoneNumber(text: string): boolean {
-  return PHONE_CHARACTERS.test(text) && isPhoneNumber(text.replace(/^ /, '+'));
 }
 
 function decoded(text: string): string {

@@ -190,12 +190,7 @@ const LIMITS: readonly MessageLimit[] = [
     subject: ({ clientId }) => clientId,
     problem: (attempts) => `The company can send at most ${attempts} text messages per day.`,
   },
-  {
-    name: 'day',
-    within: DAY,
-    attempts: ({ perDay }) => perDay,
-    subject: ({ outcome }) => outcome,
-  },
+  { name: 'day', within: DAY, attempts: ({ perDay }) => perDay, subject: ({ outcome }) => outcome },
 ];
 
 /** Sends text messages. Before you send a message, count it toward the limits that `limitsOf` returns. */

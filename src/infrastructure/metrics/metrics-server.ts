@@ -5,8 +5,25 @@ import { Global, Injectable, Logger, Module, type OnApplicationShutdown } from '
 import { listenProblem } from '../errors/index.js';
 import { createRequestClass, createResponseClass } from '../http-bodies/index.js';
 import { SECOND } from '../time/index.js';
-import { MetricsConfiguration } from './metrics.configuration.js';
+import { Configuration, EnvironmentVariable, IsIntegerBetween, IsListenAddress } from '../config/index.js';
 import { Metrics } from './metrics.js';
+
+@Configuration('Metrics')
+export class MetricsConfiguration {
+  @EnvironmentVariable(
+    'METRICS_PORT',
+    'TCP port for `/metrics`, separate from the API. 0 selects a free port. Without it, metrics are disabled.',
+  )
+  @IsIntegerBetween(0, 65_535)
+  port?: number;
+
+  @EnvironmentVariable(
+    'METRICS_HOST',
+    'Address for `/metrics`, which requires no credentials. Choose an address that only Prometheus can reach.',
+  )
+  @IsListenAddress()
+  host: string = '127.0.0.1';
+}
 
 const PATH = '/metrics';
 /** Milliseconds. */

@@ -77,10 +77,7 @@ const READING_FAILURES = new CounterMetric({
   labels: ['source'],
 });
 
-/**
- * The values of all metrics of an application. If one process runs several applications, as in tests, each has its own
- * values.
- */
+/** The values of all metrics of an application. If one process runs several applications, as in tests, each has its own values. */
 @Injectable()
 export class Metrics {
   private readonly logger = new Logger('Metrics');

@@ -78,7 +78,6 @@ const REQUEST_ID_HEADER = {
   },
 };
 
-/** A kind of error with its messages for this operation. */
 export interface DocumentedError {
   readonly kind: ErrorKind;
   readonly messages: readonly string[];

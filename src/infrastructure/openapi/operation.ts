@@ -68,7 +68,6 @@ export interface BodyVariants {
 }
 
 interface BodyVariant {
-  /** The value of the field that decides. */
   readonly value: string;
   readonly schema: string;
   readonly description: string;

@@ -18,11 +18,7 @@ const CSV = {
   header: true,
   // Keeps spreadsheets from evaluating values that users typed as formulas.
   escape_formulas: true,
-  cast: {
-    string: printableCell,
-    boolean: String,
-    date: (value: Date): string => value.toISOString(),
-  },
+  cast: { string: printableCell, boolean: String, date: (value: Date): string => value.toISOString() },
 };
 
 /**

@@ -17,6 +17,5 @@ export * from './parts/elements.js';
 export * from './parts/form.js';
 export * from './parts/list.js';
 export * from './parts/table.js';
-export * from './saved-filters.js';
 export * from './submitted.js';
 export * from './time-zones.js';

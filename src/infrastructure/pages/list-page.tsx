@@ -24,7 +24,6 @@ interface ListResult<Row> {
   readonly empty?: EmptyList;
 }
 
-/** What an empty list says. */
 interface EmptyList {
   readonly title: string;
   readonly text: ComponentChildren;
@@ -83,10 +82,7 @@ export function ListPage<Query extends object>(operation: PageOperation, type?: 
       const pageOf = async (limit: number): Promise<Page> =>
         listPage(list, visit, await resultOf(list, visit, type, limit));
       return submitted(
-        async () => ({
-          ...(await pageOf(ROWS_PER_PAGE)),
-          withFewerRows: () => pageOf(FEWER_ROWS_PER_PAGE),
-        }),
+        async () => ({ ...(await pageOf(ROWS_PER_PAGE)), withFewerRows: () => pageOf(FEWER_ROWS_PER_PAGE) }),
         () => listPage(list, visit),
       );
     }

@@ -115,16 +115,20 @@ export function Navigation(): VNode {
 }
 
 function Links(): VNode {
+  const allowed = isAllowed(usePage());
+  const groups = GROUPS.map(({ label, items }) => ({ label, items: items.filter(allowed) }));
   return (
     <nav aria-label="Main">
-      {allowedGroups(usePage()).map(({ label: name, items }) => (
-        <Fragment key={name}>
-          <p class="group" aria-hidden="true">
-            {name}
-          </p>
-          <ItemList label={name} items={items} />
-        </Fragment>
-      ))}
+      {groups
+        .filter(({ items }) => items.length > 0)
+        .map(({ label: name, items }) => (
+          <Fragment key={name}>
+            <p class="group" aria-hidden="true">
+              {name}
+            </p>
+            <ItemList label={name} items={items} />
+          </Fragment>
+        ))}
     </nav>
   );
 }
@@ -236,13 +240,6 @@ export const ENVIRONMENT_NAMES: Readonly<Record<PlatformEnvironment, string>> = 
   development: 'Development',
   production: 'Production',
 };
-
-/** Returns the groups that have a page that the user may see. */
-function allowedGroups(page: PageContext): (typeof GROUPS)[number][] {
-  return GROUPS.map(({ label, items }) => ({ label, items: items.filter(isAllowed(page)) })).filter(
-    ({ items }) => items.length > 0,
-  );
-}
 
 /** Returns the pages with a name, or another word for it, in which a word begins with the text, and that the user may see. */
 export function pagesNamed(page: PageContext, text: string): { title: string; path: string }[] {

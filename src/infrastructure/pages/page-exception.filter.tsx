@@ -24,7 +24,9 @@ export class PageExceptionFilter extends ExceptionFilter {
   }
 
   protected override async bodyOf(error: ApiError, request: Request, response: Response): Promise<string> {
-    const shown = lacksCookies(error, request) ? INVALID_FORM_TOKEN.error(NO_COOKIES) : error;
+    // A form that requires a login came without any cookie: the user may be logged in all the same.
+    const lacksCookies = requiresLogin(error) && request.method === 'POST' && !request.headers.cookie;
+    const shown = lacksCookies ? INVALID_FORM_TOKEN.error(NO_COOKIES) : error;
     const form = await lostForm(shown, request, response);
     const page = form ? sendAgainPage(shown, request, form) : pageOf(shown, request);
     return this.renderer.render(request, response, page);
@@ -110,11 +112,6 @@ async function lostForm(
   const form =
     (request.body as FormFields | undefined) ?? (await readForm(request, response).catch(() => undefined));
   return form && keptFields(form).length > 0 ? form : undefined;
-}
-
-/** Returns whether a form that requires a login came without any cookie: the user may be logged in all the same. */
-function lacksCookies(error: ApiError, request: Request): boolean {
-  return requiresLogin(error) && request.method === 'POST' && !request.headers.cookie;
 }
 
 function requiresLogin({ code }: ApiError): boolean {

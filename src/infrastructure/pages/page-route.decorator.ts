@@ -35,7 +35,7 @@ import type { RateLimit } from '../rate-limiting/index.js';
 import { fieldOf } from '../validation/index.js';
 import { DashboardLimitGuard, OrganizationQueue, RateLimitGuard } from '../surfaces/index.js';
 import { FilteredLists, LIST_QUERY, PAGE_OPERATION } from './filtered-lists.js';
-import type { PageResponse } from './page.js';
+import { type PageResponse, SavedFilters, type SavedFilter } from './page.js';
 import {
   FormGuard,
   LoginGuard,
@@ -46,7 +46,6 @@ import {
 } from './page.guards.js';
 import { PageExceptionFilter } from './page-exception.filter.js';
 import { PageRenderer } from './page.renderer.js';
-import { SavedFilters, type SavedFilter } from './saved-filters.js';
 import { repeatedPartOf, SubmittedForms, type RepeatOptions } from './submitted-forms.js';
 
 const REPEATS = 'repeats';
@@ -169,7 +168,6 @@ export function PageRoute(options: PageRouteOptions): MethodDecorator {
 /** In place of an operation: every logged-in user may open the page and send its forms. */
 export const ANY_USER = 'any user';
 
-/** What a page of the dashboard requires. */
 export type PageOperation = DashboardOperationName | typeof ANY_USER;
 
 const operationIn = (operation: PageOperation): Pick<PageRouteOptions, 'operation'> =>

@@ -8,9 +8,8 @@ import { clearCookie, cookieOf, environmentOf, setCookie, type FormFields } from
 import { Clock, DAY, MINUTE } from '../time/index.js';
 import { FormTokens } from './form-tokens.js';
 import { Layout } from './layout.js';
-import type { Page, PageContext, PageResponse } from './page.js';
+import type { Page, PageContext, PageResponse, SavedFilter } from './page.js';
 import { FieldLabels } from './page-words.js';
-import type { SavedFilter } from './saved-filters.js';
 import { timeZoneOf } from './time-zones.js';
 
 const POLICY =

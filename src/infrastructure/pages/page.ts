@@ -4,7 +4,6 @@ import type { DashboardIdentity } from '../auth/index.js';
 import type { PlatformEnvironment } from '../config/index.js';
 import type { FormFields } from '../http/index.js';
 import type { FieldLabels } from './page-words.js';
-import type { SavedFilter } from './saved-filters.js';
 import { UTC } from './time-zones.js';
 
 export interface Page {
@@ -94,3 +93,14 @@ export const CurrentPage = createContext<PageContext>({
 
 /** Returns the values of the request whose page is rendered. For components only. */
 export const usePage = (): PageContext => useContext(CurrentPage);
+
+export interface SavedFilter {
+  readonly id: string;
+  readonly name: string;
+}
+
+/** Port (bound in `src/ports.module.ts`): the filters that users have saved. */
+export abstract class SavedFilters {
+  /** Returns those of a user for a list, in alphabetical order. @param list the path of its page */
+  abstract of(userId: string, list: string): Promise<readonly SavedFilter[]>;
+}

@@ -17,7 +17,6 @@ const LONGEST_PAUSE = SECOND / 2;
 /** Characters. The pages that follow a form are much shorter. */
 const MAX_BODY_LENGTH = 262_144;
 
-/** The response to a form. */
 interface Outcome {
   readonly status: number;
   /** The headers that the page set. */

@@ -37,11 +37,7 @@ export function CursorField(
 
 /** A page of what is stored about a user of a client. */
 export class UserPageQuery {
-  @EnvironmentField({
-    in: 'query',
-    required: false,
-    description: 'That of the client, by default.',
-  })
+  @EnvironmentField({ in: 'query', required: false, description: 'That of the client, by default.' })
   environment?: PlatformEnvironment;
 
   @ExternalUserIdField({ in: 'query' })

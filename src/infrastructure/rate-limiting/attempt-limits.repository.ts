@@ -73,7 +73,6 @@ export class AttemptLimit extends CountedLimit {
 export interface LimitedAttempt {
   readonly limit: AttemptLimit;
   readonly subject: string;
-  /** Creates the error for an attempt that exceeds the limit. */
   readonly error: (retryAfter: number) => ApiError;
 }
 

@@ -1,8 +1,9 @@
-import { Injectable } from '@nestjs/common';
+import { Injectable, Global, Module } from '@nestjs/common';
 import type { Request } from 'express';
 import { clientAddress, rateLimitKeyOfAddress } from '../http/index.js';
 import { PlatformRateLimitConfiguration } from './rate-limit.configuration.js';
-import { perMinute, RateLimiters, type RequestLimit } from './rate-limiters.js';
+import { perMinute, RateLimiters, type RequestLimit, RateLimitRejections } from './rate-limiters.js';
+import { AttemptLimitsRepository } from './attempt-limits.repository.js';
 
 /** Characters of a client ID, which is a UUID. Longer values are truncated to limit the memory for each key. */
 const CLIENT_ID_LENGTH = 36;
@@ -64,3 +65,10 @@ export class FailedCredentials {
     return undefined;
   }
 }
+
+@Global()
+@Module({
+  providers: [RateLimitRejections, RateLimiters, AttemptLimitsRepository, FailedCredentials],
+  exports: [RateLimiters, AttemptLimitsRepository, FailedCredentials],
+})
+export class RateLimitingModule {}

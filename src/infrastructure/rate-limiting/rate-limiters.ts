@@ -60,7 +60,6 @@ export class RequestLimit extends CountedLimit {
     this.policy = `"${name}";q=${requests};w=${seconds}`;
   }
 
-  /** Returns the headers that tell a client the limit and its state. */
   headersOf({ remaining, reset }: LimitState): Record<string, string> {
     return { 'RateLimit-Policy': this.policy, RateLimit: `"${this.name}";r=${remaining};t=${reset}` };
   }

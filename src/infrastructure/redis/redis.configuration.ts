@@ -3,16 +3,6 @@ import { Configuration, EnvironmentVariable, isCertificate, parsedUrl, Satisfies
 
 const DEFAULT_PORT = 6379;
 
-export interface RedisAddress {
-  readonly host: string;
-  readonly port: number;
-}
-
-export interface RedisCredentials {
-  readonly username?: string;
-  readonly password?: string;
-}
-
 /** Checks every part, because the client would fail later with a message that names no variable. */
 function isRedisUrl(text: string): boolean {
   const url = parsedUrl(text);
@@ -61,14 +51,14 @@ export class RedisConfiguration {
     return this.parsed.length > 1;
   }
 
-  get addresses(): readonly RedisAddress[] {
+  get addresses(): readonly { readonly host: string; readonly port: number }[] {
     return this.parsed.map(({ hostname, port }) => ({
       host: hostname.replace(/^\[(.*)\]$/, '$1'),
       port: port === '' ? DEFAULT_PORT : Number(port),
     }));
   }
 
-  get credentials(): RedisCredentials {
+  get credentials(): { readonly username?: string; readonly password?: string } {
     const { username = '', password = '' } = this.parsed[0] ?? {};
     return {
       ...(username === '' ? {} : { username: decodeURIComponent(username) }),

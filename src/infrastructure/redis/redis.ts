@@ -112,10 +112,7 @@ const STATE = new GaugeMetric({
  */
 @Injectable()
 export class Redis implements OnApplicationBootstrap, OnApplicationShutdown {
-  /**
-   * Undefined without `REDIS_URL`. Use it only while `isConnected`, pass its replies to `inTime`, and expect commands
-   * to fail.
-   */
+  /** Undefined without `REDIS_URL`. Use it only while `isConnected`, pass its replies to `inTime`, and expect commands to fail. */
   readonly client: RedisClient | undefined;
   private readonly logger = new Logger('Redis');
   private isVerified = false;

@@ -27,29 +27,11 @@ export function idOf(message: unknown): string | number | null {
   return (typeof id === 'string' && id.length <= MAX_LENGTH) || typeof id === 'number' ? id : null;
 }
 
-/** @returns what is wrong with the ID or the method of a message */
-function problemOf({ id, method }: JsonRpcMessage): string | undefined {
-  const [tooLong] =
-    Object.entries({ id, method }).find(
-      ([, value]) => typeof value === 'string' && value.length > MAX_LENGTH,
-    ) ?? [];
-  return tooLong && `The ${tooLong} must not be longer than ${MAX_LENGTH} characters.`;
-}
-
 /** Returns the name of the tool if the message calls one. */
 export function calledTool(message: unknown): { readonly name: unknown } | undefined {
   const { method, params } = (message ?? {}) as JsonRpcMessage;
   if (method !== 'tools/call') return undefined;
   return { name: (params as { readonly name?: unknown } | null | undefined)?.name };
-}
-
-/** Clients and models that have nothing to say send null, for all parameters or for some. */
-function dropNullParams(message: { params?: unknown }): void {
-  if (message.params === null) delete message.params;
-  // A long text has a member for each character.
-  if (typeof message.params !== 'object') return;
-  const params = message.params as Record<string, unknown>;
-  for (const [name, value] of Object.entries(params)) if (value === null) delete params[name];
 }
 
 /** Any other name is the agent's own text, which may contain secrets. */
@@ -65,10 +47,19 @@ export class JsonRpcMessageGuard extends JsonBodyGuard {
   override async canActivate(context: ExecutionContext): Promise<boolean> {
     await super.canActivate(context);
     const request = context.switchToHttp().getRequest<Request>();
-    const message = request.body as JsonRpcMessage;
-    const problem = problemOf(message);
-    if (problem !== undefined) throw INVALID_FIELD.error(problem);
-    dropNullParams(message);
+    const message = request.body as Partial<Record<keyof JsonRpcMessage, unknown>>;
+    for (const name of ['id', 'method'] as const) {
+      const value = message[name];
+      if (typeof value === 'string' && value.length > MAX_LENGTH)
+        throw INVALID_FIELD.error(`The ${name} must not be longer than ${MAX_LENGTH} characters.`);
+    }
+    // Clients and models that have nothing to say send null, for all parameters or for some.
+    if (message.params === null) delete message.params;
+    // A long text has a member for each character.
+    if (typeof message.params === 'object') {
+      const params = message.params as Record<string, unknown>;
+      for (const [name, value] of Object.entries(params)) if (value === null) delete params[name];
+    }
     const call = calledTool(message);
     const attribution = requestContext(request);
     attribution.isRecorded = call !== undefined;

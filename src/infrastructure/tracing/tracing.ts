@@ -13,10 +13,62 @@ import {
   type TextMapPropagator,
   type Tracer,
 } from '@opentelemetry/api';
+import type { ReadableSpan, SpanExporter } from '@opentelemetry/sdk-trace';
+import { IsNumber, Matches, Max, Min } from 'class-validator';
 import { CounterMetric, Metrics } from '../metrics/index.js';
 import { Clock, MINUTE, SECOND } from '../time/index.js';
-import { TracingConfiguration } from './tracing.configuration.js';
-import type { ReadableSpan, SpanExporter } from '@opentelemetry/sdk-trace';
+import { Configuration, EnvironmentVariable, IsHttpUrl } from '../config/index.js';
+
+/** Names and values follow the OpenTelemetry specification. */
+@Configuration('Traces')
+class TracingConfiguration {
+  @EnvironmentVariable(
+    'OTEL_EXPORTER_OTLP_ENDPOINT',
+    'URL of a collector that accepts OTLP over HTTP, such as `http://collector:4318`. Without it, tracing is disabled.',
+  )
+  @IsHttpUrl('http://collector:4318')
+  endpoint?: string;
+
+  @EnvironmentVariable(
+    'OTEL_EXPORTER_OTLP_HEADERS',
+    'Headers for the collector, as `name=value`, separated by commas. Encode special characters as %XX.',
+    { secret: true },
+  )
+  @Matches(/^\s*[\w-]+=[^,]*(?:,\s*[\w-]+=[^,]*)*$/, {
+    message: 'headers must be name=value, separated by commas',
+  })
+  headers?: string;
+
+  @EnvironmentVariable('OTEL_SERVICE_NAME', 'Name of this service in traces.')
+  serviceName: string = 'merchant-connectivity-service';
+
+  @EnvironmentVariable(
+    'OTEL_TRACES_SAMPLER_ARG',
+    'Share of traces that are kept, from 0 to 1. The sampling decision of the client is ignored.',
+  )
+  @IsNumber()
+  @Min(0)
+  @Max(1)
+  sampledShare: number = 1;
+
+  get headerFields(): Record<string, string> {
+    const pairs = (this.headers ?? '').split(',').filter((pair) => pair.trim() !== '');
+    return Object.fromEntries(
+      pairs.map((pair) => {
+        const end = pair.indexOf('=');
+        return [pair.slice(0, end).trim(), decoded(pair.slice(end + 1).trim())];
+      }),
+    );
+  }
+}
+
+function decoded(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text;
+  }
+}
 
 /** Milliseconds. A slow collector must not delay spans or a shutdown for long. */
 const EXPORT_TIMEOUT = 5 * SECOND;
@@ -122,7 +174,6 @@ export class Tracing implements OnApplicationShutdown {
     );
   }
 
-  /** Runs the work with the span as the parent of further spans. */
   within<T>(span: Span | undefined, work: () => T): T {
     if (!span) return work();
     return this.current.run(trace.setSpan(ROOT_CONTEXT, span), work);

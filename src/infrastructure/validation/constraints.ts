@@ -61,10 +61,7 @@ export function IsTimestamp(): PropertyDecorator {
   return Constraint('isTimestamp', isTimestamp, withMessage(MESSAGES.timestamp));
 }
 
-/**
- * Rejects a time before the time in another field. Declare the other field first, so that its own errors are reported
- * first.
- */
+/** Rejects a time before the time in another field. Declare the other field first, so that its own errors are reported first. */
 export function IsNotBefore(other: string): PropertyDecorator {
   return Constraint(
     'isNotBefore',

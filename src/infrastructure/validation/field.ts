@@ -5,7 +5,6 @@ import { IsDefined, IsOptional, ValidateIf } from 'class-validator';
 import { MESSAGES, withMessage, displayNameOf } from './messages.js';
 import { isMissing } from './text.js';
 
-/** Options of every kind of field. */
 export interface FieldOptions {
   /** For the API document. A form of a page describes its fields itself. */
   readonly description?: string;
@@ -94,10 +93,7 @@ function descriptionOf({ description = '', default: fallback, in: location }: Fi
   return `${description} The default is \`${String(fallback)}\`.`;
 }
 
-/**
- * Returns the validators that require a value. Blank text is `undefined` or `null` here, because the field was converted
- * first.
- */
+/** Returns the validators that require a value. Blank text is `undefined` or `null` here, because the field was converted first. */
 function presence(required: Presence): PropertyDecorator[] {
   if (required === false) return [IsOptional()];
   if (required === true) return [IsDefined(withMessage(MESSAGES.required))];

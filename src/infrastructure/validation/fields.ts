@@ -67,16 +67,12 @@ export function TextField(
     pattern: patternOf({ format, pattern, ...options }),
   } as ApiPropertyOptions;
   return Field(
-    { ...options, schema, convert: isTrimmed && trimmed },
+    { ...options, schema, convert: isTrimmed && ((text) => (typeof text === 'string' ? text.trim() : text)) },
     IsString(withMessage(MESSAGES.string)),
     IsStorable(),
     ...(max === undefined ? [] : [MaxCharacters(max)]),
     ...validators,
   );
-}
-
-function trimmed(text: unknown): unknown {
-  return typeof text === 'string' ? text.trim() : text;
 }
 
 interface IntegerOptions extends FieldOptions {
@@ -104,10 +100,7 @@ export function IntegerField(
   );
 }
 
-/**
- * Converts digits to a number. Returns other text, and integers that a JavaScript number cannot represent exactly,
- * unchanged.
- */
+/** Converts digits to a number. Returns other text, and integers that a JavaScript number cannot represent exactly, unchanged. */
 function integerOf(text: unknown): unknown {
   const number = typeof text === 'string' && /^-?\d{1,16}$/.test(text) ? Number(text) : undefined;
   return number !== undefined && Number.isSafeInteger(number) ? number : text;

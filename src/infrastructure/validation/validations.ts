@@ -7,7 +7,6 @@ type Validation = ReturnType<ReturnType<typeof getMetadataStorage>['getTargetVal
 
 export interface DtoFields {
   readonly names: ReadonlySet<string>;
-  /** The names of fields that can be absent. */
   readonly optional: readonly string[];
   /**
    * Whether unknown members are ignored even if they look like a misspelled field, as OAuth requires (RFC 6749, section
@@ -119,9 +118,7 @@ export function conditionsOf(type: Type): [string, ConditionalPresence][] {
   });
 }
 
-/**
- * Constraints whose messages the API document omits, because the schema states them or they are the same for every field.
- */
+/** Constraints whose messages the API document omits, because the schema states them or they are the same for every field. */
 const NOT_DOCUMENTED = new Set([
   'arrayMaxSize',
   'arrayNotEmpty',

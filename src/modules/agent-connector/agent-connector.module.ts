@@ -9,7 +9,7 @@ import { SignInLinksModule } from '../sign-in-links/index.js';
 import { AgentConnectorController } from './agent-connector.controller.js';
 import { AgentConnectorService } from './agent-connector.service.js';
 import type { ToolGroup } from './tools/tool.js';
-import { ToolCallLimit, ToolCalls } from './tools/tool-calls.js';
+import { ToolCalls } from './tools/tool-calls.js';
 import { Tools, TOOL_CLASSES } from './tools/tool-registry.js';
 
 const TOOLS = {
@@ -27,7 +27,7 @@ const TOOLS = {
     SignInLinksModule,
   ],
   controllers: [AgentConnectorController],
-  providers: [AgentConnectorService, ToolCallLimit, ToolCalls, TOOLS, ...TOOL_CLASSES],
+  providers: [AgentConnectorService, ToolCalls, TOOLS, ...TOOL_CLASSES],
 })
 export class AgentConnectorModule implements NestModule {
   configure(consumer: MiddlewareConsumer): void {

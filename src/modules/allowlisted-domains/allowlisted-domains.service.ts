@@ -29,7 +29,6 @@ export class AllowlistedDomainsService {
     private readonly clock: Clock,
   ) {}
 
-  /** Returns domains in alphabetical order. */
   list({ organizationId }: Pick<DashboardActor, 'organizationId'>): Promise<AllowlistedDomain[]> {
     return this.transaction.manager.find(AllowlistedDomain, {
       where: { organizationId },

@@ -12,10 +12,25 @@ import {
 } from '../../infrastructure/database/index.js';
 import { INVALID_FIELD } from '../../infrastructure/errors/index.js';
 import { Clock, DAY, HOUR, hourlyAt, SECOND } from '../../infrastructure/time/index.js';
+import {
+  Configuration,
+  EnvironmentVariable,
+  isDnsServerList,
+  Satisfies,
+} from '../../infrastructure/config/index.js';
 import { AuditLog, SYSTEM } from '../audit-logs/index.js';
 import { AllowlistedDomain } from './allowlisted-domain.entity.js';
 import { proofRecord } from './allowlisted-domains.dto.js';
-import { DomainProofsConfiguration } from './domain-proofs.configuration.js';
+
+@Configuration('Proofs of domains')
+class DomainProofsConfiguration {
+  @EnvironmentVariable(
+    'DOMAIN_PROOF_DNS_SERVERS',
+    'DNS servers that are asked for the records that prove domains, as `address` or `address:port`, separated by commas. Default: the servers of the system.',
+  )
+  @Satisfies(isDnsServerList, 'dnsServers must be a list of addresses such as 10.0.0.2 or 10.0.0.2:53')
+  dnsServers?: string[];
+}
 
 /** The label in front of the domain that has the record (RFC 8552: an underscored name). */
 export const PROOF_LABEL = '_merchant-connectivity';
@@ -151,7 +166,8 @@ export class DomainProofsService {
       return { state: 'unknown', problem: LOOKUP_FAILURES[code] ?? other };
     }
     const isDoubled = await this.isAt(`${name}.${domain}`, record).catch(() => false);
-    return { state: 'missing', problem: isDoubled ? doubled(name, domain) : MISSING };
+    const doubled = `The record is at ${name}.${domain}: your DNS provider adds the domain to the name. Enter only ${PROOF_LABEL} as the name.`;
+    return { state: 'missing', problem: isDoubled ? doubled : MISSING };
   }
 
   /** @throws if the lookup failed, so that nothing is known about the record */
@@ -164,8 +180,4 @@ export class DomainProofsService {
     // Some pages for DNS records store white space and quotes that were pasted.
     return records.some((chunks) => [record, `"${record}"`].includes(chunks.join('').trim()));
   }
-}
-
-function doubled(name: string, domain: string): string {
-  return `The record is at ${name}.${domain}: your DNS provider adds the domain to the name. Enter only ${PROOF_LABEL} as the name.`;
 }

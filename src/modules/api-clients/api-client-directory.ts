@@ -25,7 +25,9 @@ export class ApiClientDirectory {
   ) {}
 
   async find(clientId: string): Promise<ClientRecord | undefined> {
-    return isUUID(clientId) ? (await this.findAll([clientId])).get(clientId) : undefined;
+    if (!isUUID(clientId)) return undefined;
+    await this.load([clientId]);
+    return this.ifServed(this.cache.get(clientId.toLowerCase()));
   }
 
   /** Finds clients by ID. Unknown IDs are absent. One statement reads all clients that are not cached. */
@@ -33,7 +35,7 @@ export class ApiClientDirectory {
     await this.load(clientIds);
     return new Map(
       clientIds.flatMap((id) => {
-        const client = this.ifServed(this.cache.get(lowerCase(id)));
+        const client = this.ifServed(this.cache.get(id.toLowerCase()));
         return client ? [[id, client] as const] : [];
       }),
     );
@@ -59,11 +61,13 @@ export class ApiClientDirectory {
   /** Returns the organization of a client: events are published for both environments, whichever this deployment serves. */
   async organizationOf(clientId: string): Promise<string | undefined> {
     await this.load([clientId]);
-    return this.cache.get(lowerCase(clientId))?.organizationId;
+    return this.cache.get(clientId.toLowerCase())?.organizationId;
   }
 
   private async load(clientIds: readonly string[]): Promise<void> {
-    const unknown = [...new Set(clientIds.map(lowerCase))].filter((id) => !this.cache.has(id));
+    // As PostgreSQL spells UUIDs.
+    const ids = new Set(clientIds.map((id) => id.toLowerCase()));
+    const unknown = [...ids].filter((id) => !this.cache.has(id));
     const where = { id: In(unknown) };
     for (const client of unknown.length === 0 ? [] : await this.transaction.manager.findBy(ApiClient, where))
       this.cache.set(client.id, toRecord(client));
@@ -73,9 +77,6 @@ export class ApiClientDirectory {
     return client && this.configuration.environments.includes(client.environment) ? client : undefined;
   }
 }
-
-/** Returns a UUID as PostgreSQL spells it. */
-const lowerCase = (id: string): string => id.toLowerCase();
 
 function toRecord({ id, organizationId, environment }: ApiClient): ClientRecord {
   return { clientId: id, organizationId, environment };

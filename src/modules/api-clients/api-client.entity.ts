@@ -17,7 +17,6 @@ export class ApiClient extends DatedRow {
   @Column({ type: 'varchar', length: MAX_NAME_LENGTH, nullable: true })
   name!: string | null;
 
-  /** Restricted operations that this client may use. */
   @Column({ name: 'enabled_operations', type: 'text', array: true, default: () => "'{}'" })
   enabledOperations!: string[];
 }

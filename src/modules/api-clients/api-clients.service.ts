@@ -183,7 +183,6 @@ export class ApiClientsService {
     return secret;
   }
 
-  /** @returns the new secret */
   @Transactional()
   async rotateSecretForUser(actor: DashboardActor, clientId: string, overlapHours: number): Promise<string> {
     const client = await this.requireOwn(actor, clientId);

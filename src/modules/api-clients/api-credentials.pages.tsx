@@ -66,10 +66,7 @@ class CredentialsPage {
   @DashboardPage('listApiClients')
   async show(@Visit() visit: PageVisit): Promise<PageResponse> {
     const overview = await this.clients.secretsOverview(visit);
-    return {
-      title: 'API credentials',
-      ...(overview ? credentialsPage(overview) : NO_CREDENTIALS),
-    };
+    return { title: 'API credentials', ...(overview ? credentialsPage(overview) : NO_CREDENTIALS) };
   }
 }
 

@@ -1,8 +1,3 @@
-interface ActionDescription {
-  readonly target: string;
-  readonly meaning: string;
-}
-
 /**
  * All actions that can be recorded; other names do not compile. The API document and `docs/audit-actions.md` are
  * generated from this catalog.
@@ -142,7 +137,7 @@ export const AUDIT_ACTIONS = {
   'account.activate': { target: 'account', meaning: 'The account of the organization was activated.' },
   'account.update': { target: 'account', meaning: 'A setting of the organization was changed.' },
   'account.logo_update': { target: 'account', meaning: 'The logo of the app was changed.' },
-} as const satisfies Readonly<Record<string, ActionDescription>>;
+} as const satisfies Readonly<Record<string, { readonly target: string; readonly meaning: string }>>;
 
 export type AuditAction = keyof typeof AUDIT_ACTIONS;
 

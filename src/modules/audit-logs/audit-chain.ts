@@ -22,7 +22,6 @@ export type UnhashedEntry = Omit<AuditLogEntry, 'hash'>;
 /** The part of an entry that the next entry is chained to. */
 export type ChainLink = Pick<AuditLogEntry, 'sequence' | 'hash'>;
 
-/** The link that the first entry is chained to. */
 export const CHAIN_START: ChainLink = { sequence: '0', hash: Buffer.alloc(32) };
 
 const HASHED_PATHS = [

@@ -134,7 +134,13 @@ export class AuditLogPage extends ListPage('listAuditEntries', SearchAuditLogsQu
             </>
           ),
         },
-        { title: 'From', kind: 'text', cell: originOf },
+        {
+          title: 'From',
+          kind: 'text',
+          // Operators and background jobs have no address.
+          cell: ({ context: { ip, user_agent } }) =>
+            ip === '' ? user_agent : `${browserName(user_agent)}, ${ip}`,
+        },
       ],
       empty,
     };
@@ -183,11 +189,6 @@ function Sentence({ subject, predicate }: Readonly<Record<'subject' | 'predicate
 function outcomeOf({ event }: AuditLogEntryResponse): VNode {
   const { label, tone } = OUTCOMES[event.outcome.status];
   return <Badge tone={tone}>{label}</Badge>;
-}
-
-/** Returns the browser and IP address. Operators and background jobs have no address. */
-function originOf({ context: { ip, user_agent } }: AuditLogEntryResponse): string {
-  return ip === '' ? user_agent : `${browserName(user_agent)}, ${ip}`;
 }
 
 function searchedBackTo(time: Date): VNode {

@@ -6,7 +6,6 @@ import { CHAIN_START } from './audit-chain.js';
 import { AuditChainHead, AuditLogEntry } from './audit-log-entry.entity.js';
 import type { SearchAuditLogsQuery } from './audit-logs.dto.js';
 
-/** The position of an entry in the order of time. */
 export type Position = Pick<AuditLogEntry, 'datetime' | 'sequence'>;
 
 /** Reading and hashing a batch takes a few milliseconds, in which the process does nothing else. */
@@ -119,7 +118,6 @@ export class AuditLogRepository {
     });
   }
 
-  /** Returns the next entries of the chain after a sequence. */
   async following(organizationId: string, sequence: string, limit: number): Promise<AuditLogEntry[]> {
     const next = this.entriesOf(organizationId).andWhere('entry.sequence > :sequence', { sequence });
     return next.orderBy('entry.sequence').limit(limit).getMany();

@@ -24,11 +24,7 @@ import { AuditLogRepository } from './audit-log.repository.js';
 export type AuditActor = Pick<DashboardActor, 'organizationId' | 'name' | 'email' | 'origin'>;
 
 /** Actor of entries about what the service does by itself. Like that of operators, it names no person. */
-export const SYSTEM = {
-  name: 'system',
-  email: 'system',
-  origin: { ip: '', userAgent: 'background job' },
-};
+export const SYSTEM = { name: 'system', email: 'system', origin: { ip: '', userAgent: 'background job' } };
 
 /** Actor of entries about what a client requested with its credentials, which belong to no person. */
 export const API_CLIENT = { name: 'API client', email: 'API client' };
@@ -131,10 +127,7 @@ export interface OperatorChange {
   readonly changes?: AuditRecord['changes'];
 }
 
-/**
- * Operators work on the server. They are not dashboard users, so their entries contain no personal name, email or IP
- * address.
- */
+/** Operators work on the server. They are not dashboard users, so their entries contain no personal name, email or IP address. */
 export const OPERATOR = {
   name: 'operator',
   email: 'operator',

@@ -72,7 +72,6 @@ export class AuditVerification {
 
   constructor(private readonly repository: AuditLogRepository) {}
 
-  /** Returns all organizations that have a chain. */
   organizationIds(): Promise<string[]> {
     return this.repository.organizationIds();
   }
@@ -179,7 +178,6 @@ export class AuditVerification {
   }
 }
 
-/** Compares the last entry with the head. */
 function endFlaw(last: ChainLink & Partial<AuditLogEntry>, end: ExpectedEnd): Flaw | undefined {
   return end.sequence > Number(last.sequence) ? loss(last, end) : mismatch(last, end);
 }

@@ -20,7 +20,6 @@ export class AuditStream {
   @Column({ type: 'text' })
   format!: StreamFormat;
 
-  /** The `Authorization` header. */
   @Column({ name: 'authorization_sealed', type: 'bytea', nullable: true })
   authorizationSealed!: Buffer | null;
 

@@ -1,7 +1,6 @@
 import { EnumField, TextField } from '../../infrastructure/validation/index.js';
 import { MAX_LENGTH, STREAM_FORMATS, type StreamFormat } from './audit-stream.entity.js';
 
-/** The form with the receiver of the audit log. */
 export class AuditStreamRequest {
   @TextField({ in: 'form', max: MAX_LENGTH, format: 'uri' })
   url!: string;

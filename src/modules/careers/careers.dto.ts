@@ -18,8 +18,7 @@ import {
   UrlField,
   withMessage,
 } from '../../infrastructure/validation/index.js';
-import { CareersConfiguration } from './careers.configuration.js';
-import { JOB_ROLES, MAX_NAME_LENGTH, type JobRole } from './job-application.entity.js';
+import { CareersConfiguration, JOB_ROLES, MAX_NAME_LENGTH, type JobRole } from './job-application.entity.js';
 
 const JOB_ROLE = enumeration('JobRole', JOB_ROLES, 'A job that you can apply for.');
 

@@ -3,9 +3,5 @@ import { CareersController } from './careers.controller.js';
 import { CareersService } from './careers.service.js';
 
 /** Receives the job applications of a careers page. */
-@Module({
-  controllers: [CareersController],
-  providers: [CareersService],
-  exports: [CareersService],
-})
+@Module({ controllers: [CareersController], providers: [CareersService], exports: [CareersService] })
 export class CareersModule {}

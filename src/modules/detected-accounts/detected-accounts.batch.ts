@@ -29,7 +29,8 @@ const FIND = prepared(
  */
 @Injectable()
 export class DetectedAccountsBatch {
-  private readonly lookups = new BatchedStatement<Lookup, ReadonlyMap<string, Date>>({
+  /** Returns the times at which the user's accounts were detected, by match key. Keys without an account are absent. */
+  readonly lookups = new BatchedStatement<Lookup, ReadonlyMap<string, Date>>({
     execute: (lookups) => this.select(lookups),
     maxRows: LOOKUPS_PER_STATEMENT,
     maxStatements: CONCURRENT_STATEMENTS,
@@ -37,11 +38,6 @@ export class DetectedAccountsBatch {
   });
 
   constructor(private readonly dataSource: DataSource) {}
-
-  /** Returns the times at which the user's accounts were detected, by match key. Keys without an account are absent. */
-  detectedAtByMatchKey(lookup: Lookup): Promise<ReadonlyMap<string, Date>> {
-    return this.lookups.add(lookup);
-  }
 
   private async select(lookups: readonly Lookup[]): Promise<ReadonlyMap<string, Date>[]> {
     const rows = await this.dataSource.query<{ position: string; matchKey: string; detectedAt: Date }[]>(

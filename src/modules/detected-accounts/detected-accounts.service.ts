@@ -79,7 +79,7 @@ export class DetectedAccountsService {
     names: readonly string[],
   ): Promise<DetectedAccountResponse[]> {
     const keysByName = names.map(matchKeys);
-    const detections = await this.batch.detectedAtByMatchKey({
+    const detections = await this.batch.lookups.add({
       clientId,
       externalUserId,
       matchKeys: keysByName.flat(),

@@ -12,7 +12,6 @@ export interface DeploymentAddress {
 interface HomeContentProps {
   readonly groups: readonly CatalogGroup[];
   readonly addresses: readonly DeploymentAddress[];
-  /** The base URL of the platform API. */
   readonly platformUrl: string;
 }
 

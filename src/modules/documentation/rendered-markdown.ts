@@ -135,7 +135,6 @@ function sectionsOf(tokens: readonly Token[]): Section[] {
   return sections;
 }
 
-/** Returns the text of tokens without any markup. */
 function textOf(tokens: readonly Token[]): string {
   return tokens
     .map((token) => {

@@ -27,7 +27,6 @@ const PROGRAM = /^[\w-]+\.\w+$/;
 interface SearchEntry {
   readonly id: number;
   readonly title: string;
-  /** The page or topic that the entry belongs to. */
   readonly page: string;
   readonly content: string;
   readonly keywords: string;

@@ -18,7 +18,6 @@ export interface SitePage {
   readonly isWide?: boolean;
 }
 
-/** Renders a page of the documentation in its frame. */
 export function renderSitePage(page: SitePage): string {
   return `<!doctype html>${renderToString(<SiteLayout {...page} />)}`;
 }

@@ -144,9 +144,7 @@ export class EventResult {
   )
   duplicate!: boolean;
 
-  @ObjectProperty(ErrorResponse, 'Why the event was not published; null if it was.', {
-    example: null,
-  })
+  @ObjectProperty(ErrorResponse, 'Why the event was not published; null if it was.', { example: null })
   error!: ErrorResponse | null;
 }
 

@@ -11,10 +11,11 @@ import {
   validateData,
   type AnyEvent,
   type EventMerchant,
+  type EventName,
 } from '../../infrastructure/event-catalog/index.js';
 import { API_CLIENT_NOT_FOUND, ApiClientDirectory, type ClientRecord } from '../api-clients/index.js';
 import { MERCHANT_NOT_FOUND, MerchantCatalogService, requireMerchants } from '../merchants/index.js';
-import { SESSION_NOT_FOUND, SessionsService, type SessionDetails } from '../sessions/index.js';
+import { SESSION_NOT_FOUND, SessionsRepository, type SessionDetails } from '../sessions/index.js';
 import {
   contentHash,
   eventResponseOf,
@@ -31,7 +32,6 @@ import {
   type PublishEventsRequest,
 } from './events.dto.js';
 
-/** What the IDs in requests refer to. */
 interface References {
   readonly clients: ReadonlyMap<string, ClientRecord>;
   readonly merchants: ReadonlyMap<number, EventMerchant>;
@@ -59,7 +59,7 @@ export class EventsService {
   constructor(
     private readonly clients: ApiClientDirectory,
     private readonly merchants: MerchantCatalogService,
-    private readonly sessions: SessionsService,
+    private readonly sessions: SessionsRepository,
     private readonly publisher: WebhookPublisher,
     private readonly clock: Clock,
   ) {}
@@ -153,16 +153,33 @@ function toPublishRequest(
   const merchant = request.merchant_id === undefined ? undefined : merchants.get(request.merchant_id);
   if (request.merchant_id !== undefined && !merchant) throw MERCHANT_NOT_FOUND.error();
   requireMerchants(detectedMerchantIds(request.event, request.data), merchants, 'data.detected accounts');
-  const { idempotency_key: key } = request;
+  const { idempotency_key: key, event, task_id: taskId, external_user_id: externalUserId } = request;
+  const sessionId = request.session_id?.toLowerCase();
+  const fields = Object.keys(EVENTS[event].data.shape);
+  // Without the fields that the service does not know.
+  const data = Object.fromEntries(fields.map((field) => [field, request.data?.[field]]));
+  const metadata = request.metadata ?? session?.metadata;
   return {
     client: { clientId: client.clientId, environment: client.environment },
-    event: requestedEvent(request, merchant, request.metadata ?? session?.metadata),
+    event: { event, sessionId, taskId, externalUserId, merchant, data, metadata } as unknown as AnyEvent,
     timestamp: request.timestamp,
-    idempotency: key === undefined ? undefined : { key, contentHash: contentHash(contentOf(request)) },
+    idempotency:
+      key === undefined
+        ? undefined
+        : {
+            key,
+            // Requests with the same content may differ in the letter case of UUIDs and in unknown fields of `data`.
+            contentHash: contentHash({
+              ...request,
+              idempotency_key: undefined,
+              client_id: request.client_id.toLowerCase(),
+              session_id: sessionId,
+              data: fields.length === 0 ? undefined : data,
+            }),
+          },
   };
 }
 
-/** Returns the result, or the `ApiError` that prevents it. */
 function resultOrError<Result>(work: () => Result): Result | ApiError {
   try {
     return work();
@@ -185,52 +202,22 @@ const CONDITIONAL_FIELDS = ['external_user_id', 'session_id', 'task_id', 'mercha
  * @throws ApiError INVALID_FIELD for the first problem in the order of the fields
  */
 function validateEventFields(request: PublishEventRequest, now: Date): void {
-  const problem = problemOfFields(request) ?? validateData(request.event, request.data ?? {});
-  if (problem !== undefined) throw INVALID_FIELD.error(problem);
-  requireEventTime(request.timestamp, now);
-}
-
-function problemOfFields(request: PublishEventRequest): string | undefined {
   const { event } = request;
   const expected = new Set<string>(conditionalFieldsOf(event));
   for (const field of CONDITIONAL_FIELDS) {
     const name = field.replaceAll('_', ' ');
     const isPresent = request[field] !== undefined;
-    if (expected.has(field) && !isPresent) return `The ${name} field is required when the event is ${event}.`;
-    if (!expected.has(field) && isPresent)
-      return `The ${name} field must not be present when the event is ${event}.`;
+    if (expected.has(field) && !isPresent)
+      throw INVALID_FIELD.error(`The ${name} field is required when the event is ${event}.`);
+    if (!expected.has(field) && isPresent) throw notAllowed(name, event);
   }
-  return request.metadata !== undefined && EVENTS[event].variant !== 'session'
-    ? `The metadata field must not be present when the event is ${event}.`
-    : undefined;
+  if (request.metadata !== undefined && EVENTS[event].variant !== 'session')
+    throw notAllowed('metadata', event);
+  const problem = validateData(event, request.data ?? {});
+  if (problem !== undefined) throw INVALID_FIELD.error(problem);
+  requireEventTime(request.timestamp, now);
 }
 
-/** Returns the event of a valid request. Unknown fields of its `data` are left out. */
-function requestedEvent(
-  request: PublishEventRequest,
-  merchant: EventMerchant | undefined,
-  metadata: PublishEventRequest['metadata'],
-): AnyEvent {
-  const { event, task_id: taskId, external_user_id: externalUserId } = request;
-  const sessionId = request.session_id?.toLowerCase();
-  const data = dataOf(request);
-  return { event, sessionId, taskId, externalUserId, merchant, data, metadata } as unknown as AnyEvent;
-}
-
-function dataOf({ event, data }: PublishEventRequest): Readonly<Record<string, unknown>> {
-  return Object.fromEntries(Object.keys(EVENTS[event].data.shape).map((field) => [field, data?.[field]]));
-}
-
-/**
- * Returns the content that is compared for idempotency. It is independent of the letter case of UUIDs and of unknown fields
- * in `data`.
- */
-function contentOf({ idempotency_key: _key, ...request }: PublishEventRequest): object {
-  const data = dataOf(request);
-  return {
-    ...request,
-    client_id: request.client_id.toLowerCase(),
-    session_id: request.session_id?.toLowerCase(),
-    data: Object.keys(data).length === 0 ? undefined : data,
-  };
+function notAllowed(field: string, event: EventName): ApiError {
+  return INVALID_FIELD.error(`The ${field} field must not be present when the event is ${event}.`);
 }

@@ -16,7 +16,6 @@ export class UserErasure extends StoredRow {
   @Column({ name: 'external_user_id_sealed', type: 'bytea', nullable: true })
   externalUserIdSealed!: Buffer | null;
 
-  /** When the erasure was last requested. */
   @Column({ name: 'requested_at', type: 'timestamptz', precision: 3 })
   requestedAt!: Date;
 

@@ -86,7 +86,6 @@ export class UserErasuresService extends RecurringJob {
     return ERASURE_NOT_FOUND.unlessFound(await this.find(client, externalUserId));
   }
 
-  /** Returns the last erasure of a user of the client. */
   async find(
     { clientId }: Pick<ErasingClient, 'clientId'>,
     externalUserId: string,

@@ -1,6 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { DataSource } from 'typeorm';
 import type { PlatformEnvironment } from '../../infrastructure/config/index.js';
+import { dayOfSecret, isWellFormedSecret } from '../../infrastructure/crypto/index.js';
 import {
   BatchedStatement,
   inPositions,
@@ -10,7 +11,9 @@ import {
   Transaction,
   type Positioned,
 } from '../../infrastructure/database/index.js';
-import { DAY } from '../../infrastructure/time/index.js';
+import { Clock, DAY, SECOND } from '../../infrastructure/time/index.js';
+import { MAX_LIFETIME } from './mcp-tokens.dto.js';
+import { DAYS_KEPT_AFTER_EXPIRY } from './mcp-tokens.repository.js';
 
 export interface NewMcpToken {
   /** SHA-256. */
@@ -24,7 +27,6 @@ export interface NewMcpToken {
   readonly expiresAt: Date;
 }
 
-/** The access token of a connected agent. */
 export interface NewAgentToken extends NewMcpToken {
   readonly connectionId: string;
   /** Separated by spaces. */
@@ -51,6 +53,12 @@ interface Lookup {
   /** Start of the day on which the token was created. The token contains it (`generateDatedSecret`). */
   readonly day: Date;
 }
+
+/**
+ * Maximum number of days between the start of the day on which a token is created and its deletion. The additional day is that
+ * of its creation: a daily partition is dropped as a whole, when the last token of the day has been expired for long enough.
+ */
+const MAX_DAYS_KEPT = (MAX_LIFETIME * SECOND) / DAY + DAYS_KEPT_AFTER_EXPIRY + 1;
 
 const TOKENS_PER_INSERT = 500;
 const CONCURRENT_INSERTS = 2;
@@ -97,15 +105,15 @@ export class McpTokensBatch {
     retryAfter: (error) => (isMissingPartition(error) ? 0 : undefined),
   });
 
-  private readonly lookupsOfDay = new BatchedStatement<Lookup, StoredMcpToken | undefined>({
+  private readonly lookups = new BatchedStatement<Lookup, StoredMcpToken | undefined>({
     execute: (lookups) => this.selectByDay(lookups),
     maxRows: LOOKUPS_PER_STATEMENT,
     maxStatements: CONCURRENT_LOOKUP_STATEMENTS,
     isRepeatable: true,
   });
 
-  /** Once for each access token of an agent that logged in, so about once an hour. */
-  private readonly firstUses = new BatchedStatement<Lookup & { readonly usedAt: Date }>({
+  /** Records that an agent has used the token, unless it had before. Once for each token, so about once an hour. */
+  readonly firstUses = new BatchedStatement<Lookup & { readonly usedAt: Date }>({
     execute: async (uses) => {
       const days = uses.map(({ day }) => day.getTime());
       const hashes = uses.map(({ tokenHash }) => tokenHash);
@@ -119,16 +127,17 @@ export class McpTokensBatch {
   constructor(
     private readonly dataSource: DataSource,
     private readonly transaction: Transaction,
+    private readonly clock: Clock,
   ) {}
 
-  /** Returns the token with this hash that was created on this day, unless it was revoked. It may have expired. */
-  findOfDay(tokenHash: Buffer, day: Date): Promise<StoredMcpToken | undefined> {
-    return this.lookupsOfDay.add({ tokenHash, day });
-  }
-
-  /** Records that an agent has used the token, unless it had before. */
-  markUsed(use: Lookup & { readonly usedAt: Date }): Promise<void> {
-    return this.firstUses.add(use);
+  /** Returns the stored token, which may have expired, unless it was revoked. */
+  async find(token: string, tokenHash: Buffer): Promise<StoredMcpToken | undefined> {
+    if (!isWellFormedSecret(token)) return undefined;
+    const day = dayOfSecret(token);
+    const age = this.clock.milliseconds() - day.getTime();
+    // One day of tolerance in both directions: the clock of another process may be ahead, and partitions may be dropped late.
+    const isPlausible = age > -DAY && age < (MAX_DAYS_KEPT + 1) * DAY;
+    return isPlausible ? this.lookups.add({ tokenHash, day }) : undefined;
   }
 
   /** Joins the open transaction. Without one, resolves when the token is committed. */

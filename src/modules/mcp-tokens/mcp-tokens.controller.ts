@@ -8,8 +8,12 @@ import {
 import { Topic } from '../../infrastructure/openapi/index.js';
 import { perMinute } from '../../infrastructure/rate-limiting/index.js';
 import { PlatformOperation } from '../../infrastructure/surfaces/index.js';
-import { McpTokensConfiguration } from './mcp-tokens.configuration.js';
-import { CREATE_MCP_TOKEN, CreateMcpTokenRequest, McpTokenResponse } from './mcp-tokens.dto.js';
+import {
+  McpTokensConfiguration,
+  CREATE_MCP_TOKEN,
+  CreateMcpTokenRequest,
+  McpTokenResponse,
+} from './mcp-tokens.dto.js';
 import { McpTokensService } from './mcp-tokens.service.js';
 
 @Topic(

@@ -14,12 +14,22 @@ import {
   IntegerField,
   PhoneNumberField,
 } from '../../infrastructure/validation/index.js';
-import {
-  DEFAULT_LIFETIME,
-  MAX_LIFETIME,
-  McpTokensConfiguration,
-  MIN_LIFETIME,
-} from './mcp-tokens.configuration.js';
+import { Configuration, EnvironmentVariable, IsIntegerBetween } from '../../infrastructure/config/index.js';
+
+/** Seconds from the creation of a token until it expires. */
+const MIN_LIFETIME = 60;
+const DEFAULT_LIFETIME = 86_400;
+export const MAX_LIFETIME = 2_592_000;
+
+@Configuration('MCP tokens')
+export class McpTokensConfiguration {
+  @EnvironmentVariable(
+    'MCP_TOKEN_REQUESTS_PER_MINUTE',
+    'Maximum number of requests per minute from one client to create an MCP token. Do not set it below 600, the limit that clients are guaranteed.',
+  )
+  @IsIntegerBetween(1, 100_000_000)
+  requestsPerMinute: number = 600;
+}
 
 /** Looks like a token but has a wrong checksum, so that leak scanners do not report it. */
 const EXAMPLE_TOKEN = 'mcp_dev_4fJq0vN8sYw2Lb7RtXk1ZcE5hUaGm9Pd3oViKy6Wn00000000';

@@ -10,7 +10,6 @@ import type { PlatformEnvironment } from '../../infrastructure/config/index.js';
 import {
   dayOfSecret,
   generateDatedSecret,
-  isWellFormedSecret,
   Sealer,
   secretFrom,
   sha256,
@@ -18,7 +17,7 @@ import {
 import { Transactional } from '../../infrastructure/database/index.js';
 import { IdempotentRequests } from '../../infrastructure/idempotency/index.js';
 import type { AttributedClient } from '../../infrastructure/http/index.js';
-import { Clock, DAY, SECOND } from '../../infrastructure/time/index.js';
+import { Clock, SECOND } from '../../infrastructure/time/index.js';
 import { ApiClientDirectory } from '../api-clients/index.js';
 import type { CreateMcpTokenRequest, McpTokenResponse } from './mcp-tokens.dto.js';
 import {
@@ -27,8 +26,7 @@ import {
   type NewMcpToken,
   type StoredMcpToken,
 } from './mcp-tokens.batch.js';
-import { MAX_LIFETIME } from './mcp-tokens.configuration.js';
-import { DAYS_KEPT_AFTER_EXPIRY, McpTokensRepository } from './mcp-tokens.repository.js';
+import { McpTokensRepository } from './mcp-tokens.repository.js';
 
 /** The data of a token, with the phone number in plain text. */
 export interface McpTokenData {
@@ -61,12 +59,6 @@ const TOKEN_PREFIXES: Readonly<Record<PlatformEnvironment, string>> = {
   development: 'mcp_dev_',
   production: 'mcp_live_',
 };
-
-/**
- * Maximum number of days between the start of the day on which a token is created and its deletion. The additional day is that
- * of its creation: a daily partition is dropped as a whole, when the last token of the day has been expired for long enough.
- */
-const MAX_DAYS_KEPT = (MAX_LIFETIME * SECOND) / DAY + DAYS_KEPT_AFTER_EXPIRY + 1;
 
 /** Tokens with which an agent connects to the agent connector on behalf of one end user. */
 @Injectable()
@@ -129,7 +121,7 @@ export class McpTokensService implements TokenVerifier<AuthenticatedAgent> {
    */
   async introspect(clientId: string, token: string): Promise<McpTokenData | undefined> {
     const tokenHash = sha256(token);
-    const found = await this.findStored(token, tokenHash);
+    const found = await this.batch.find(token, tokenHash);
     if (!found || found.clientId !== clientId || found.expiresAt <= this.clock.now()) return undefined;
     const createdAt = await this.repository.createdAt(tokenHash);
     if (!createdAt) return undefined;
@@ -143,14 +135,14 @@ export class McpTokensService implements TokenVerifier<AuthenticatedAgent> {
    */
   async verify(token: string): Promise<AuthenticatedAgent | 'expired' | undefined> {
     const tokenHash = sha256(token);
-    const found = await this.findStored(token, tokenHash);
+    const found = await this.batch.find(token, tokenHash);
     if (!found) return undefined;
     if (found.expiresAt <= this.clock.now()) return 'expired';
     const { id: tokenId, clientId, environment, externalUserId, expiresAt, phoneNumberSealed } = found;
     const client = await this.clients.find(clientId);
     if (!client) return undefined;
     if (found.connectionId !== null && !found.isUsed)
-      await this.batch.markUsed({ tokenHash, day: dayOfSecret(token), usedAt: this.clock.now() });
+      await this.batch.firstUses.add({ tokenHash, day: dayOfSecret(token), usedAt: this.clock.now() });
     const openPhoneNumber = () => this.sealer.openOptional(phoneNumberSealed, ownerOf(tokenHash));
     return {
       tokenId,
@@ -175,7 +167,7 @@ export class McpTokensService implements TokenVerifier<AuthenticatedAgent> {
    */
   async revoke(clientId: string, token: string): Promise<void> {
     const tokenHash = sha256(token);
-    const found = await this.findStored(token, tokenHash);
+    const found = await this.batch.find(token, tokenHash);
     if (found?.clientId !== clientId) return;
     const createdAt = await this.repository.createdAt(tokenHash);
     if (createdAt) await this.revokeByHash({ tokenHash, ...found }, createdAt);
@@ -191,17 +183,7 @@ export class McpTokensService implements TokenVerifier<AuthenticatedAgent> {
 
   /** Returns the connection of an access token that an agent got by logging in, unless the token is revoked. */
   async connectionOf(token: string): Promise<string | undefined> {
-    return (await this.findStored(token, sha256(token)))?.connectionId ?? undefined;
-  }
-
-  /** Returns the stored token, which may have expired, unless it was revoked. */
-  private async findStored(token: string, tokenHash: Buffer): Promise<StoredMcpToken | undefined> {
-    if (!isWellFormedSecret(token)) return undefined;
-    const day = dayOfSecret(token);
-    const age = this.clock.milliseconds() - day.getTime();
-    // One day of tolerance in both directions: the clock of another process may be ahead, and partitions may be dropped late.
-    const isPlausible = age > -DAY && age < (MAX_DAYS_KEPT + 1) * DAY;
-    return isPlausible ? this.batch.findOfDay(tokenHash, day) : undefined;
+    return (await this.batch.find(token, sha256(token)))?.connectionId ?? undefined;
   }
 }
 

@@ -17,11 +17,7 @@ export class MerchantAccount {
   @PrimaryColumn({ name: 'client_id', type: 'uuid' })
   clientId!: string;
 
-  @PrimaryColumn({
-    name: 'external_user_id',
-    type: 'varchar',
-    length: MAX_EXTERNAL_USER_ID_LENGTH,
-  })
+  @PrimaryColumn({ name: 'external_user_id', type: 'varchar', length: MAX_EXTERNAL_USER_ID_LENGTH })
   externalUserId!: string;
 
   @PrimaryColumn({ name: 'merchant_id', type: 'integer' })

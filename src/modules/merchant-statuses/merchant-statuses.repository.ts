@@ -7,7 +7,6 @@ import { MerchantStatus } from './merchant-status.entity.js';
 export class MerchantStatusesRepository {
   constructor(private readonly transaction: Transaction) {}
 
-  /** Returns the next clients that do not hide the merchant. */
   async nextClients(
     { merchantId, lastClientId }: MerchantStatus,
     limit: number,

@@ -10,10 +10,8 @@ import { MerchantStatus } from './merchant-status.entity.js';
 import type { MerchantStatusResponse, SetMerchantStatusRequest } from './merchant-statuses.dto.js';
 import { MerchantStatusesRepository } from './merchant-statuses.repository.js';
 
-/** Clients that are notified in one transaction. */
 const CLIENTS_PER_PAGE = 500;
 
-/** Whether each type of session works at a merchant. */
 export type StatusByType = Readonly<Record<MerchantStatusResponse['type'], MerchantStatusResponse['status']>>;
 
 /** Accepts statuses of merchants, and notifies clients of them. */

@@ -2,11 +2,12 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Injectable, type OnApplicationBootstrap } from '@nestjs/common';
 import { LRUCache } from 'lru-cache';
+import { In } from 'typeorm';
 import { Transaction, Transactional } from '../../infrastructure/database/index.js';
 import { ErrorKind } from '../../infrastructure/errors/index.js';
 import { MINUTE } from '../../infrastructure/time/index.js';
 import { matchKey, matchKeys } from './match-key.js';
-import { HiddenMerchant } from './merchant.entity.js';
+import { HiddenMerchant, Merchant } from './merchant.entity.js';
 import { MerchantsRepository, type OrganizationEnvironment } from './merchants.repository.js';
 
 export const MERCHANT_NOT_FOUND = new ErrorKind(404, 'INVALID_REQUEST', 'NOT_FOUND', {
@@ -146,7 +147,8 @@ export class MerchantCatalogService implements OnApplicationBootstrap {
    */
   async byIds(ids: readonly number[]): Promise<Map<number, CatalogEntry>> {
     const unknown = ids.filter((id) => id >= 1 && id <= MAX_MERCHANT_ID && !this.cache.has(id));
-    const read = unknown.length === 0 ? [] : await this.repository.byIds(unknown);
+    const read =
+      unknown.length === 0 ? [] : await this.transaction.manager.findBy(Merchant, { id: In(unknown) });
     for (const { id, name } of read) this.cache.set(id, { id, name });
     const found = ids.map((id) => this.cache.get(id)).filter((merchant) => merchant !== undefined);
     return new Map(found.map((merchant) => [merchant.id, merchant]));

@@ -4,18 +4,13 @@ import type { PlatformEnvironment } from '../../infrastructure/config/index.js';
 /** A company that users have accounts with. */
 @Entity({ name: 'merchant' })
 export class Merchant {
-  @PrimaryColumn({
-    type: 'integer',
-    generated: 'identity',
-    generatedIdentity: 'BY DEFAULT',
-  })
+  @PrimaryColumn({ type: 'integer', generated: 'identity', generatedIdentity: 'BY DEFAULT' })
   id!: number;
 
   @Column({ type: 'varchar', length: 256 })
   name!: string;
 }
 
-/** The match key of a name or alias of a merchant. */
 @Entity({ name: 'merchant_name' })
 export class MerchantName {
   @PrimaryColumn({ name: 'match_key', type: 'text' })
@@ -28,19 +23,13 @@ export class MerchantName {
 /** A merchant that an organization hides. Merchants without a row are shown. */
 @Entity({ name: 'merchant_visibility' })
 export class HiddenMerchant {
-  @PrimaryColumn({
-    name: 'organization_id',
-    type: 'uuid',
-  })
+  @PrimaryColumn({ name: 'organization_id', type: 'uuid' })
   organizationId!: string;
 
   @PrimaryColumn({ type: 'varchar', length: 11 })
   environment!: PlatformEnvironment;
 
-  @PrimaryColumn({
-    name: 'merchant_id',
-    type: 'integer',
-  })
+  @PrimaryColumn({ name: 'merchant_id', type: 'integer' })
   merchantId!: number;
 
   @Column({ name: 'hidden_at', type: 'timestamptz', precision: 3 })

@@ -30,7 +30,6 @@ export class MerchantResponse {
   hidden!: boolean;
 }
 
-/** The path parameter of operations on one merchant. */
 export const MERCHANT_ID_PARAMETER = {
   id: {
     component: 'MerchantIdParameter',

@@ -89,10 +89,4 @@ export class MerchantsRepository {
     );
     return new Map(rows.map((row) => [row.matchKey, row.merchantId]));
   }
-
-  async byIds(ids: readonly number[]): Promise<Merchant[]> {
-    return this.transaction.manager.query<Merchant[]>('SELECT id, name FROM merchant WHERE id = ANY ($1)', [
-      ids,
-    ]);
-  }
 }

@@ -72,7 +72,6 @@ export class FirstOrganization implements OnModuleDestroy {
     return `Credentials: ${file}`;
   }
 
-  /** Returns the file with the credentials of an organization of this database. */
   private async findFile(): Promise<string | undefined> {
     const { dataDirectory } = this.configuration;
     if (!existsSync(dataDirectory)) return undefined;

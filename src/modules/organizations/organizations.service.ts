@@ -167,7 +167,6 @@ export class OrganizationsService {
     return this.transaction.manager.findOneByOrFail(Organization, { id });
   }
 
-  /** Records an action if it changed something. */
   private async recorded(
     action: AuditAction,
     actor: DashboardActor,

@@ -319,11 +319,7 @@ function Requests({ environment, overview, trends }: OverviewProps): VNode {
               </code>
             ),
           },
-          {
-            title: 'Trend',
-            kind: 'short',
-            cell: ({ operation }) => trendOf(trends, operation, 'succeeded'),
-          },
+          { title: 'Trend', kind: 'short', cell: ({ operation }) => trendOf(trends, operation, 'succeeded') },
           ...countColumns('Requests'),
         ]}
       />

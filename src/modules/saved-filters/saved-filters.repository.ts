@@ -1,6 +1,29 @@
 import { Injectable } from '@nestjs/common';
-import { Transaction } from '../../infrastructure/database/index.js';
+import { Column, Entity } from 'typeorm';
+import { Transaction, StoredRow } from '../../infrastructure/database/index.js';
 import { HoldsUserData, type ErasedUser, type UserDataHolder } from '../../infrastructure/erasure/index.js';
+import { MAX_FILTER_NAME_LENGTH } from '../../infrastructure/pages/index.js';
+
+@Entity({ name: 'saved_filter' })
+export class SavedFilter extends StoredRow {
+  @Column({ name: 'user_id', type: 'uuid' })
+  userId!: string;
+
+  /** Whose data the list shows; null for a list of the organization. */
+  @Column({ name: 'client_id', type: 'uuid', nullable: true })
+  clientId!: string | null;
+
+  /** The path of the list's page. */
+  @Column({ type: 'varchar', length: 100 })
+  list!: string;
+
+  @Column({ type: 'varchar', length: MAX_FILTER_NAME_LENGTH })
+  name!: string;
+
+  /** Parameters of the page's address. They may name users. */
+  @Column({ type: 'jsonb' })
+  filters!: Readonly<Record<string, string>>;
+}
 
 const FILTERS_PER_ERASURE = 1_000;
 

@@ -7,7 +7,7 @@ import { KeyedQueue, Transaction, Transactional } from '../../infrastructure/dat
 import { INSUFFICIENT_ROLE, INVALID_FIELD, NOT_FOUND } from '../../infrastructure/errors/index.js';
 import { environmentOf } from '../../infrastructure/http/index.js';
 import { FilteredLists, type SavedFilters } from '../../infrastructure/pages/index.js';
-import { SavedFilter } from './saved-filter.entity.js';
+import { SavedFilter } from './saved-filters.repository.js';
 
 /** Of a user for one list. */
 export const MAX_SAVED_FILTERS = 20;

@@ -9,7 +9,6 @@ import {
 import { Topic } from '../../infrastructure/openapi/index.js';
 import { perMinute } from '../../infrastructure/rate-limiting/index.js';
 import { PlatformOperation, SdkOperation } from '../../infrastructure/surfaces/index.js';
-import { SessionsConfiguration } from './sessions.configuration.js';
 import {
   CREATE_SESSION,
   CreateSessionRequest,
@@ -19,6 +18,7 @@ import {
   OpenedSessionResponse,
   OpenSessionRequest,
   SessionResponse,
+  SessionsConfiguration,
 } from './sessions.dto.js';
 import { SessionsService } from './sessions.service.js';
 

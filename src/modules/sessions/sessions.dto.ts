@@ -26,7 +26,17 @@ import {
   type SessionMetadata,
   type SessionType,
 } from '../../infrastructure/event-catalog/index.js';
-import { SessionsConfiguration } from './sessions.configuration.js';
+import { Configuration, EnvironmentVariable, IsIntegerBetween } from '../../infrastructure/config/index.js';
+
+@Configuration('Sessions')
+export class SessionsConfiguration {
+  @EnvironmentVariable(
+    'SESSION_OPENS_PER_MINUTE',
+    'Maximum number of sessions that one IP address may open per minute. In mobile networks, many users share an address.',
+  )
+  @IsIntegerBetween(1, 100_000_000)
+  opensPerMinute: number = 600;
+}
 
 const CARD_ID_LENGTH = 256;
 

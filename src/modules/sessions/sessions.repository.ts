@@ -2,10 +2,16 @@ import { Injectable } from '@nestjs/common';
 import { prepared, Transaction } from '../../infrastructure/database/index.js';
 import { HoldsUserData, type ErasedUser, type UserDataHolder } from '../../infrastructure/erasure/index.js';
 import { SECOND } from '../../infrastructure/time/index.js';
+import type { SessionMetadata } from '../../infrastructure/event-catalog/index.js';
 import { Session } from './session.entity.js';
 
-/** The columns from which the service makes `SessionDetails`. */
-export type StoredDetails = Pick<Session, 'id' | 'clientId' | 'externalUserId' | 'cardId' | 'metadata'>;
+type StoredDetails = Pick<Session, 'id' | 'clientId' | 'externalUserId' | 'cardId' | 'metadata'>;
+
+/** Data of a session that its webhooks contain. */
+export interface SessionDetails extends Pick<Session, 'externalUserId' | 'cardId'> {
+  /** Undefined if none was attached. */
+  readonly metadata: SessionMetadata | undefined;
+}
 
 /** What a list of the sessions of a user shows. */
 export type UserSession = Pick<Session, 'id' | 'type' | 'createdAt' | 'expiresAt'>;
@@ -36,8 +42,18 @@ export class SessionsRepository implements UserDataHolder {
     );
   }
 
-  async detailsByIds(ids: readonly string[]): Promise<StoredDetails[]> {
-    return this.transaction.manager.query<StoredDetails[]>(DETAILS_BY_IDS, [ids]);
+  /**
+   * Returns the details of sessions by ID (UUIDs), whichever client they belong to: the caller checks the client. One statement
+   * reads all of them.
+   */
+  async detailsById(
+    ids: readonly string[],
+  ): Promise<Map<string, SessionDetails & { readonly clientId: string }>> {
+    if (ids.length === 0) return new Map();
+    const sessions = await this.transaction.manager.query<StoredDetails[]>(DETAILS_BY_IDS, [ids]);
+    return new Map(
+      sessions.map((session) => [session.id, { clientId: session.clientId, ...toDetails(session) }]),
+    );
   }
 
   /** Returns the newest of the first `MAX_SEARCHED` sessions of a user that are found. */
@@ -60,4 +76,13 @@ export class SessionsRepository implements UserDataHolder {
     );
     return extended?.expiresAt;
   }
+}
+
+export function toDetails({
+  externalUserId,
+  cardId,
+  metadata,
+}: Omit<StoredDetails, 'id' | 'clientId'>): SessionDetails {
+  const isEmpty = Object.keys(metadata).length === 0;
+  return { externalUserId, cardId, metadata: isEmpty ? undefined : metadata };
 }

@@ -7,11 +7,7 @@ import { KeyedQueue, Transaction, Transactional } from '../../infrastructure/dat
 import { INVALID_FIELD } from '../../infrastructure/errors/index.js';
 import type { AttributedClient, RequestAttribution } from '../../infrastructure/http/index.js';
 import { Clock } from '../../infrastructure/time/index.js';
-import {
-  mergeMetadata,
-  validateMetadataSize,
-  type SessionMetadata,
-} from '../../infrastructure/event-catalog/index.js';
+import { mergeMetadata, validateMetadataSize } from '../../infrastructure/event-catalog/index.js';
 import { ApiClientDirectory } from '../api-clients/index.js';
 import { Session } from './session.entity.js';
 import {
@@ -23,15 +19,7 @@ import {
   type OpenSessionRequest,
   type SessionResponse,
 } from './sessions.dto.js';
-import { SessionsRepository, type StoredDetails } from './sessions.repository.js';
-
-/** Data of a session that its webhooks contain. */
-export interface SessionDetails {
-  readonly externalUserId: string;
-  readonly cardId: string | null;
-  /** Undefined if none was attached. */
-  readonly metadata: SessionMetadata | undefined;
-}
+import { SessionsRepository, toDetails, type SessionDetails } from './sessions.repository.js';
 
 /** Sessions of users in the client SDK, and their metadata (specification, "Sessions"). */
 @Injectable()
@@ -137,22 +125,4 @@ export class SessionsService {
       : null;
     return session ? toDetails(session) : undefined;
   }
-
-  /**
-   * Returns the details of sessions by ID (UUIDs), whichever client they belong to: the caller checks the client. One statement
-   * reads all of them.
-   */
-  async detailsById(
-    sessionIds: readonly string[],
-  ): Promise<Map<string, SessionDetails & { readonly clientId: string }>> {
-    const sessions = sessionIds.length === 0 ? [] : await this.repository.detailsByIds(sessionIds);
-    return new Map(
-      sessions.map((session) => [session.id, { clientId: session.clientId, ...toDetails(session) }]),
-    );
-  }
-}
-
-function toDetails({ externalUserId, cardId, metadata }: StoredDetails): SessionDetails {
-  const isEmpty = Object.keys(metadata).length === 0;
-  return { externalUserId, cardId, metadata: isEmpty ? undefined : metadata };
 }

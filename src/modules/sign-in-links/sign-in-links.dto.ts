@@ -41,9 +41,7 @@ export class SignInLinkResponse {
     SIGN_IN_FAILURE,
     'Why the link failed; null unless its status is `failed`.',
     'too_many_attempts',
-    {
-      nullable: true,
-    },
+    { nullable: true },
   )
   failure_reason!: (typeof SIGN_IN_FAILURE.values)[number] | null;
 
@@ -92,9 +90,7 @@ export const CANCEL_SIGN_IN_LINK: OperationDocument = {
   description:
     'Cancels a sign-in link that is still pending, so that nobody can sign in with it. A link that has ended stays as it is. ' +
     'Publishes no event.',
-  pathParameters: {
-    id: uuidParameter('SignInLinkIdParameter', 'The `id` of the link.', EXAMPLE_LINK_ID),
-  },
+  pathParameters: { id: uuidParameter('SignInLinkIdParameter', 'The `id` of the link.', EXAMPLE_LINK_ID) },
   response: SignInLinkResponse,
   responseDescription: 'The link.',
   errors: [withMessages(SIGN_IN_LINK_NOT_FOUND, SIGN_IN_LINK_NOT_FOUND.message)],

@@ -130,5 +130,4 @@ class CancelPage extends ConfirmPage('cancelSignInLink') {
   }
 }
 
-/** The pages of the dashboard about sign-in links. */
 export const SIGN_IN_LINK_PAGES = [LinksPage, CancelPage];

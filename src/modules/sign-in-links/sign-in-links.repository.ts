@@ -153,7 +153,6 @@ export class SignInLinksRepository implements UserDataHolder {
     return completed.length > 0;
   }
 
-  /** Cancels the pending links that were created with an MCP token. */
   cancelByMcpToken(user: ExternalUser, tokenHash: Buffer, now: Date): Promise<void> {
     return this.cancelWhere('mcp_token_hash = $4', user, tokenHash, now);
   }

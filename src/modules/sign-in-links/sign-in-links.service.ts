@@ -136,6 +136,8 @@ export class SignInLinksService implements McpTokenRevocationListener {
     const phoneNumber = agent.phoneNumber as string;
     const merchant = await this.merchants.requireVisible({ organizationId, environment }, merchantId);
     if (!(await this.merchantSignIn.isAvailable(environment, merchantId))) throw MERCHANT_UNAVAILABLE.error();
+    const tooManyLinks = (retryAfter: number): ApiError =>
+      TOO_MANY_REQUESTS.error(TOO_MANY_LINKS, { retryAfter });
     await this.limits.countAll([
       { limit: this.linksPerUser, subject: subjectOf(agent), error: tooManyLinks },
       ...this.textMessages.limitsOf({ client, to: phoneNumber }),
@@ -396,11 +398,6 @@ function undeliverable(reason: UndeliverableReason): string {
   return `No text message can be sent to the phone number of this connection: ${UNDELIVERABLE[reason]}. Unless that changes, another link would fail too. The company can create an MCP token with another phone number.`;
 }
 
-function tooManyLinks(retryAfter: number): ApiError {
-  return TOO_MANY_REQUESTS.error(TOO_MANY_LINKS, { retryAfter });
-}
-
-/** Returns the status at this time. */
 export function statusOf({ status, expiresAt }: SignInLink, now: Date): SignInLinkStatus {
   return status === 'pending' && expiresAt <= now ? 'expired' : status;
 }

@@ -293,11 +293,7 @@ type LinkNotice =
 /** The page that says why a link cannot be used. @param isConfirmation whether the user has just signed in or declined on the page */
 function linkNoticePage(data: SignInPageData, notice: LinkNotice, isConfirmation: boolean): Page {
   const { status, title, text } = (isConfirmation && CONFIRMATIONS[notice]) || NOTICES[notice];
-  return noticePage({
-    title: typeof title === 'string' ? title : title(data),
-    status,
-    notice: text(data),
-  });
+  return noticePage({ title: typeof title === 'string' ? title : title(data), status, notice: text(data) });
 }
 
 /** The page for a token that no link has. */

@@ -7,6 +7,7 @@ import { ErrorKind } from '../../infrastructure/errors/index.js';
 import { rateLimitKeyOfAddress } from '../../infrastructure/http/index.js';
 import { RateLimiters } from '../../infrastructure/rate-limiting/index.js';
 import { Clock } from '../../infrastructure/time/index.js';
+import { Configuration, EnvironmentVariable, IsIntegerBetween } from '../../infrastructure/config/index.js';
 import { ApiClientDirectory, type ClientRecord } from '../api-clients/index.js';
 import type { MerchantCredentials, SignInOutcome, SignInRequest } from '../merchant-gateway/index.js';
 import { MerchantCatalogService, type CatalogEntry } from '../merchants/index.js';
@@ -15,9 +16,25 @@ import { SessionsService } from '../sessions/index.js';
 import { WebhookEventsRepository, WebhookPublisher } from '../webhooks/index.js';
 import { MerchantSignIn } from './merchant-sign-in.js';
 import { SignInLink } from './sign-in-link.entity.js';
-import { SignInLinksConfiguration } from './sign-in-links.configuration.js';
 import { SignInLinksRepository, type CountedAttempt } from './sign-in-links.repository.js';
 import { MAX_ATTEMPTS, SignInLinksService } from './sign-in-links.service.js';
+
+@Configuration('Sign-in links')
+class SignInLinksConfiguration {
+  @EnvironmentVariable(
+    'SIGN_IN_FORMS_PER_MINUTE',
+    'Maximum number of forms per minute that can be sent with one sign-in link.',
+  )
+  @IsIntegerBetween(1, 100_000_000)
+  formsPerMinute: number = 60;
+
+  @EnvironmentVariable(
+    'UNKNOWN_SIGN_IN_LINKS_PER_MINUTE',
+    'Maximum number of forms per minute that one IP address can send with sign-in links that do not exist. Links that exist are not affected.',
+  )
+  @IsIntegerBetween(1, 100_000_000)
+  unknownLinksPerMinute: number = 60;
+}
 
 const SIGN_IN_RATE_EXCEEDED = new ErrorKind(429, 'RATE_LIMIT_ERROR', 'RATE_LIMIT_EXCEEDED', {
   when: 'Too many forms were sent with the sign-in link, or with unknown links from the IP address, within a minute.',
@@ -31,7 +48,6 @@ export interface OpenedLink {
   readonly merchant: CatalogEntry;
   /** The name of the organization that the account is connected to. */
   readonly organization: string;
-  /** Whether users can sign in to the merchant now. */
   readonly isAvailable: boolean;
   /** Defined if the merchant has sent a one-time code. `hint` says where, in the words of the merchant. */
   readonly challenge: { readonly id: string; readonly hint: string } | undefined;

@@ -6,10 +6,7 @@ export const MAX_ENDPOINTS = 10;
 export const MAX_URL_LENGTH = 2083;
 export const MAX_DESCRIPTION_LENGTH = 255;
 
-/**
- * A URL that receives a client's webhooks. Deleting an endpoint deletes its deliveries and its lane, the state of its
- * queue.
- */
+/** A URL that receives a client's webhooks. Deleting an endpoint deletes its deliveries and its lane, the state of its queue. */
 @Entity({ name: 'webhook_endpoint' })
 // Unique, on (client_id, md5(url)), which TypeORM cannot express.
 export class WebhookEndpoint {

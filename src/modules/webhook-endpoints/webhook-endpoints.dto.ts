@@ -114,7 +114,6 @@ const DESCRIPTION_FIELD = {
   example: EXAMPLE_DESCRIPTION,
 };
 
-/** The statuses that a request can set. */
 const SETTABLE_STATUSES = ['enabled', 'paused'] as const;
 export type SettableStatus = (typeof SETTABLE_STATUSES)[number];
 const SETTABLE_STATUS = enumeration(
@@ -289,7 +288,6 @@ export class WebhookEndpointListResponse {
   data!: WebhookEndpointResponse[];
 }
 
-/** The path parameter of operations on one endpoint. */
 export const ENDPOINT_ID_PARAMETER = {
   id: uuidParameter('WebhookEndpointIdParameter', 'The `id` of the endpoint.', EXAMPLE_ID),
 };

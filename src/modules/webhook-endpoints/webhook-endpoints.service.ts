@@ -231,7 +231,6 @@ export class WebhookEndpointsService implements WebhookFilterOptions {
     return WEBHOOK_ENDPOINT_NOT_FOUND.unlessFound(await this.transaction.lockRow(WebhookEndpoint, { id }));
   }
 
-  /** Returns the endpoints of a client in the order in which they were created. */
   private ofClient(clientId: string): Promise<WebhookEndpoint[]> {
     const order = { createdAt: 'ASC', id: 'ASC' } as const;
     return this.transaction.manager.find(WebhookEndpoint, { where: { clientId }, order });

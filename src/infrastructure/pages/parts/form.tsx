@@ -57,7 +57,6 @@ interface CurrentRequest {
   readonly values?: object;
 }
 
-/** The request that the fields inside of it belong to. */
 export const RequestOfForm = createContext<CurrentRequest>({});
 
 /** Returns what the class of the request says about a field, and its value. */

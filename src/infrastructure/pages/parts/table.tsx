@@ -63,9 +63,7 @@ interface TableProps<Row> {
   readonly columns: readonly Column<NoInfer<Row>>[];
   readonly rows: readonly Row[];
   readonly keyOf: (row: Row) => string | number;
-  /**
-   * Many rows, which are a little lower. Live updates know the rows by their IDs, so a page has at most one such table.
-   */
+  /** Many rows, which are a little lower. Live updates know the rows by their IDs, so a page has at most one such table. */
   readonly isDense?: boolean;
 }
 

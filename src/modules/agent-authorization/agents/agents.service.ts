@@ -38,7 +38,6 @@ export class AgentsService {
     if (isUUID(agentId) && !(await this.findRegistered(clientId, agentId))) throw INVALID_CLIENT.error();
   }
 
-  /** Returns whether the settings of the API client allow that the agent returns to the address. */
   isAllowed({ settings }: AgentIssuer, agent: Agent, redirectUri: string): boolean {
     if (settings.agents === 'any' || agent.kind === 'registered') return settings.agents !== 'off';
     // Only the metadata document says whose program listens on the user's own machine.

@@ -85,10 +85,7 @@ export class AgentAuthorization extends AgentUse {
 @Entity({ name: 'agent_connection_code' })
 export class AgentConnectionCode {
   /** A keyed HMAC, because a plain hash of such a short code could be reversed. */
-  @PrimaryColumn({
-    name: 'code_digest',
-    type: 'bytea',
-  })
+  @PrimaryColumn({ name: 'code_digest', type: 'bytea' })
   codeDigest!: Buffer;
 
   @Column({ name: 'client_id', type: 'uuid' })

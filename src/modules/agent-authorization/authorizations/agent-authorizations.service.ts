@@ -191,14 +191,7 @@ export class AgentAuthorizationsService {
     return false;
   }
 
-  /** Stores a user of the sandbox, where everybody may be any user. */
-  async identifyInSandbox({ id }: AgentAuthorization, externalUserId: string): Promise<boolean> {
-    return this.identify(id, { externalUserId, phoneNumberSealed: null });
-  }
-
-  /**
-   * Creates a code with which the user continues on the authorization page.
-   */
+  /** Creates a code with which the user continues on the authorization page. */
   async createCode(
     { clientId }: AuthenticatedClient,
     user: AgentUserRequest,
@@ -344,7 +337,7 @@ export class AgentAuthorizationsService {
   }
 
   /** Stores who the user is. @returns false unless a user is awaited */
-  private identify(id: string, user: AuthorizedUser): Promise<boolean> {
+  identify(id: string, user: AuthorizedUser): Promise<boolean> {
     return this.change({ id, status: 'pending' }, { ...user, status: 'confirmed' });
   }
 

@@ -201,7 +201,7 @@ export class AuthorizationPagesController {
         field: 'external_user_id',
         message: problem ?? 'Enter the ID of a user.',
       });
-    await this.authorizations.identifyInSandbox(authorization, externalUserId);
+    await this.authorizations.identify(authorization.id, { externalUserId, phoneNumberSealed: null });
     return undefined;
   }
 

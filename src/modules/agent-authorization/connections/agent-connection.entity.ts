@@ -30,10 +30,7 @@ export class AgentConnection extends AgentUse {
 @Entity({ name: 'agent_refresh_token' })
 export class AgentRefreshToken {
   /** SHA-256. */
-  @PrimaryColumn({
-    name: 'token_hash',
-    type: 'bytea',
-  })
+  @PrimaryColumn({ name: 'token_hash', type: 'bytea' })
   tokenHash!: Buffer;
 
   @Column({ name: 'connection_id', type: 'uuid' })

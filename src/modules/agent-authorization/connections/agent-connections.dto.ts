@@ -32,11 +32,7 @@ const EXAMPLE_CONNECTION_ID = 'c2f0a9d4-5b1e-4d3c-8f7a-6e5d4c3b2a19';
 const MAX_HOST_LENGTH = 253;
 
 export class ListAgentConnectionsQuery {
-  @EnvironmentField({
-    in: 'query',
-    required: false,
-    description: 'That of the client, by default.',
-  })
+  @EnvironmentField({ in: 'query', required: false, description: 'That of the client, by default.' })
   environment?: PlatformEnvironment;
 
   @TextField({

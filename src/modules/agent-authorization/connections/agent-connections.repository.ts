@@ -17,7 +17,6 @@ const CONNECTIONS_PER_ERASURE = 100;
 export class AgentConnectionsRepository implements UserDataHolder, AgentConnectionStates {
   constructor(private readonly transaction: Transaction) {}
 
-  /** Erases the connections with their tokens. */
   eraseBatch({ clientId, externalUserId }: ErasedUser): Promise<number> {
     return this.transaction.change(
       `DELETE FROM agent_connection WHERE id = ANY (ARRAY(

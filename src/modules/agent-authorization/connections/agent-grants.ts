@@ -18,7 +18,6 @@ const INVALID_REFRESH_TOKEN = 'The refresh token is not valid. Start the authori
 /** RFC 7636, section 4.1. */
 const VERIFIER = /^[\w.~-]{43,128}$/;
 
-/** The grants of the token endpoint for agents. */
 @Injectable()
 export class AgentGrants {
   readonly all: readonly Grant<TokenClient, object, AgentTokensResponse>[] = [
@@ -53,7 +52,7 @@ export class AgentGrants {
    */
   private async exchangeCode(client: TokenClient, request: RedeemCodeRequest): Promise<AgentTokensResponse> {
     const { issuer, agentId } = client;
-    const found = await this.batch.findAuthorization(sha256(request.code));
+    const found = await this.batch.authorizations.add(sha256(request.code));
     const isOfAgent = found?.clientId === issuer.clientId && found.agentId === agentId;
     if (isOfAgent) {
       // Not required (OAuth 2.1), but checked if the agent sends it.
@@ -122,7 +121,7 @@ export class AgentGrants {
     const { refresh_token: presented, scope } = request;
     const presentedHash = sha256(presented);
     const now = this.clock.now();
-    const found = await this.batch.findConnection(presentedHash);
+    const found = await this.batch.connections.add(presentedHash);
     const isOfAgent = found?.clientId === client.issuer.clientId && found.agentId === client.agentId;
     if (!isOfAgent || found.expiresAt <= now) {
       await this.agents.requireKnown(client.issuer, client.agentId);
@@ -138,7 +137,7 @@ export class AgentGrants {
       const expiresAt = new Date(now.getTime() + CONNECTION_LIFETIME);
       if (await this.batch.rotate({ ...stored, presentedHash, expiresAt })) return response;
       // Another request has used the token meanwhile, or the connection ended.
-      rotatedAt = (await this.batch.findConnection(presentedHash))?.rotatedAt ?? null;
+      rotatedAt = (await this.batch.connections.add(presentedHash))?.rotatedAt ?? null;
     }
     const issued = rotatedAt && (await this.tokens.repeat(client, presented, found.id, rotatedAt));
     if (!issued) throw INVALID_GRANT.error(INVALID_REFRESH_TOKEN);

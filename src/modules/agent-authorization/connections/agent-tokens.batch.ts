@@ -21,7 +21,6 @@ import type { AgentConnection, AgentRefreshToken } from './agent-connection.enti
 export type RefreshedConnection = Omit<AgentConnection, 'createdAt' | 'usedAt' | 'endedAt'> &
   Pick<AgentRefreshToken, 'rotatedAt'>;
 
-/** The authorization that a code belongs to. */
 export type CodeAuthorization = Pick<
   AgentAuthorization,
   | 'id'
@@ -36,7 +35,6 @@ export type CodeAuthorization = Pick<
   | 'scopes'
 >;
 
-/** Tokens to be stored. */
 export interface NewTokens {
   readonly refreshTokenHash: Buffer;
   readonly access: NewAgentToken;
@@ -215,8 +213,10 @@ const REDEEM = new Statement<
  */
 @Injectable()
 export class AgentTokensBatch {
-  private readonly connections = this.lookups(FIND_CONNECTIONS);
-  private readonly authorizations = this.lookups(FIND_AUTHORIZATIONS);
+  /** Returns the connection of a refresh token, which may have ended or expired. */
+  readonly connections = this.lookups(FIND_CONNECTIONS);
+  /** Returns the authorization of a code, in any state. */
+  readonly authorizations = this.lookups(FIND_AUTHORIZATIONS);
   private readonly rotations = new BatchedStatement<Rotation, Outcome['outcome']>({
     ...BATCH,
     execute: (rotations) => this.rotateAll(rotations),
@@ -233,16 +233,6 @@ export class AgentTokensBatch {
     private readonly mcpTokens: McpTokensBatch,
     private readonly publisher: WebhookPublisher,
   ) {}
-
-  /** Returns the connection of a refresh token, which may have ended or expired. */
-  findConnection(tokenHash: Buffer): Promise<RefreshedConnection | undefined> {
-    return this.connections.add(tokenHash);
-  }
-
-  /** Returns the authorization of a code, in any state. */
-  findAuthorization(codeHash: Buffer): Promise<CodeAuthorization | undefined> {
-    return this.authorizations.add(codeHash);
-  }
 
   /** Exchanges a refresh token for the next one. @returns false if another request has used it before, or the connection ended */
   rotate(rotation: Rotation): Promise<boolean> {

@@ -88,9 +88,7 @@ export class RefreshTokensRequest extends AgentTokenRequest {
   @ParameterField(
     'Fewer scopes than the user has granted. Others are ignored; the default is all of them.',
     'accounts:read',
-    {
-      required: false,
-    },
+    { required: false },
   )
   scope?: string;
 }
@@ -126,9 +124,7 @@ export class RevokeAgentTokenRequest {
   @ParameterField(
     'The agent that the token was issued to. Not required: the token proves it.',
     EXAMPLE_AGENT_ID,
-    {
-      required: false,
-    },
+    { required: false },
   )
   client_id?: string;
 

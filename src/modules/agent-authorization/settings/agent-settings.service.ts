@@ -269,7 +269,6 @@ export class AgentSettingsService implements AgentLogins {
   }
 }
 
-/** What the audit log shows of the settings. */
 function auditedOf({ allowed_agents, allowed_hosts, login_url, sandbox_login }: AgentSettingsResponse) {
   return { allowed_agents, allowed_hosts, login_url, sandbox_login };
 }

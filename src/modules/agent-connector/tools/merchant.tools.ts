@@ -92,11 +92,7 @@ export class MerchantTools implements ToolGroup {
       }),
       output: z.object({
         results: z.array(
-          z.object({
-            name: z.string(),
-            detected: z.boolean(),
-            detected_at: nullable(TIMESTAMP, 'or null'),
-          }),
+          z.object({ name: z.string(), detected: z.boolean(), detected_at: nullable(TIMESTAMP, 'or null') }),
         ),
       }),
       run: async ({ client, externalUserId }, { names }) => {

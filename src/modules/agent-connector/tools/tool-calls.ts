@@ -36,34 +36,6 @@ const USER_LIMIT = perMinute(
   'toolCallsPerMinuteAndUser',
 );
 
-/** Limits tool calls. Not a guard: at a response with the status 429, clients of earlier revisions end the conversation. */
-@Injectable()
-export class ToolCallLimit {
-  private readonly limit = this.limiters.limit(LIMIT);
-  private readonly userLimit = this.limiters.limit(USER_LIMIT);
-
-  constructor(private readonly limiters: RateLimiters) {}
-
-  /** Counts a call, and adds the state of the limit to the headers. @returns the error for a call over the limit */
-  async count(agent: AuthenticatedAgent, response: Response): Promise<ApiError | undefined> {
-    const state = await this.limit.consume(agentKeyOf(agent));
-    response.set(this.limit.headersOf(state));
-    const retryAfter = state.retryAfter ?? (await this.countForUser(agent));
-    if (retryAfter === undefined) return undefined;
-    return TOO_MANY_REQUESTS.error(
-      'There were too many tool calls within a minute. Wait the number of seconds given in retry_after.',
-      { retryAfter },
-    );
-  }
-
-  /** @returns seconds to wait if the agents that the user has connected exceed their limit */
-  private async countForUser(agent: AuthenticatedAgent): Promise<number | undefined> {
-    const { connectionId, client, externalUserId } = agent;
-    if (connectionId === null) return undefined;
-    return this.userLimit.count(sha256(`${client.clientId} ${externalUserId}`).toString('base64url'));
-  }
-}
-
 const CALLS = new CounterMetric({
   name: 'mcs_tool_calls_total',
   help: 'Tool calls of agents, by outcome: `success`, `refused` if the agent or its user has to correct something, or `failure` of the service.',
@@ -87,16 +59,19 @@ export interface MessageContext {
 @Injectable()
 export class ToolCalls {
   private readonly calls = this.metrics.counter(CALLS);
+  private readonly limit = this.limiters.limit(LIMIT);
+  private readonly userLimit = this.limiters.limit(USER_LIMIT);
 
   constructor(
-    private readonly limit: ToolCallLimit,
+    private readonly limiters: RateLimiters,
     private readonly logins: AgentLogins,
     private readonly failures: Failures,
     private readonly metrics: Metrics,
   ) {}
 
   /**
-   * Counts the call, and returns why the agent cannot call the tool now. Agents that log in can ask the user for another scope, but
+   * Counts the call, and returns why the agent cannot call the tool now. The limit is not a guard: at a response with the status
+   * 429, clients of earlier revisions end the conversation. Agents that log in can ask the user for another scope, but
    * only when the status of the response says that one is missing (MCP, "Authorization", scope challenge).
    *
    * @throws ApiError INSUFFICIENT_SCOPE
@@ -106,7 +81,7 @@ export class ToolCalls {
     tool: Tool | undefined,
     response: Response,
   ): Promise<ApiError | undefined> {
-    const { scopes, client } = agent;
+    const { scopes, client, connectionId, externalUserId } = agent;
     if (tool && !scopes.includes(tool.scope)) {
       const needed = AGENT_SCOPES.filter((scope) => scope === tool.scope || scopes.includes(scope));
       const address = String(response.req.params['client_id'] ?? client.clientId);
@@ -114,7 +89,18 @@ export class ToolCalls {
         headers: { 'WWW-Authenticate': insufficientScope(needed, await this.logins.metadataUrlOf(address)) },
       });
     }
-    return (await this.limit.count(agent, response)) ?? tool?.unavailableTo?.(agent);
+    const state = await this.limit.consume(agentKeyOf(agent));
+    response.set(this.limit.headersOf(state));
+    let { retryAfter } = state;
+    if (connectionId !== null)
+      retryAfter ??= await this.userLimit.count(
+        sha256(`${client.clientId} ${externalUserId}`).toString('base64url'),
+      );
+    if (retryAfter === undefined) return tool?.unavailableTo?.(agent);
+    return TOO_MANY_REQUESTS.error(
+      'There were too many tool calls within a minute. Wait the number of seconds given in retry_after.',
+      { retryAfter },
+    );
   }
 
   /** @throws ProtocolError if there is no such tool */
@@ -125,22 +111,21 @@ export class ToolCalls {
     if (!tool) throw new ProtocolError(ProtocolErrorCode.InvalidParams, 'There is no tool with this name.');
     try {
       if (refusal) throw refusal;
-      const result = await perform(tool, agent, input);
+      const { data, error } = tool.input.safeParse(readArguments(input, tool.input));
+      if (error) throw INVALID_FIELD.error(messageOf(error, tool));
+      const result = await tool.run(agent, data);
       this.calls.inc({ tool: tool.name, outcome: 'success' });
       return { content: [textOf(result)], structuredContent: result };
     } catch (error) {
       const problem = this.failures.report(error, requestId);
       this.calls.inc({ tool: tool.name, outcome: problem.status < 500 ? 'refused' : 'failure' });
+      const { retryAfter } = problem.options;
+      // Models do not see headers: the body says how long to wait.
+      const body = { ...problem.body, ...(retryAfter !== undefined && { retry_after: retryAfter }) };
       // Without `structuredContent`, which clients compare with the output schema.
-      return { content: [textOf(bodyOf(problem))], isError: true };
+      return { content: [textOf(body)], isError: true };
     }
   }
-}
-
-function perform(tool: Tool, agent: AuthenticatedAgent, input: object): Promise<Record<string, unknown>> {
-  const { data, error } = tool.input.safeParse(readArguments(input, tool.input));
-  if (error) throw INVALID_FIELD.error(messageOf(error, tool));
-  return tool.run(agent, data);
 }
 
 function messageOf({ issues: [issue] }: z.ZodError, { input }: Tool): string {
@@ -153,11 +138,6 @@ function messageOf({ issues: [issue] }: z.ZodError, { input }: Tool): string {
   return hasWrongForm
     ? `${message}. Send arguments in this form: ${exampleOf(input, issue.path[0])}`
     : message;
-}
-
-/** Models do not see headers: the body says how long to wait. */
-function bodyOf({ body, options }: ApiError): object {
-  return options.retryAfter === undefined ? body : { ...body, retry_after: options.retryAfter };
 }
 
 function textOf(value: object): { type: 'text'; text: string } {

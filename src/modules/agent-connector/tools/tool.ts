@@ -12,7 +12,6 @@ export interface Tool<Input extends z.ZodObject = z.ZodObject, Output extends z.
   /** Says to a model what the tool does and when to use it. */
   readonly description: string;
   readonly annotations: ToolAnnotations;
-  /** The scope that a token needs for the tool. */
   readonly scope: AgentScope;
   readonly input: Input;
   readonly output: Output;

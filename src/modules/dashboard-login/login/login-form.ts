@@ -29,7 +29,6 @@ export function safeRedirectPath(next: unknown): string {
   return isOwn && !isLoginPage ? pathname + search : HOME;
 }
 
-/** The browser that sent a form. */
 export interface LoginBrowser {
   readonly origin: RequestOrigin;
   /** The value of the browser's cookie. */

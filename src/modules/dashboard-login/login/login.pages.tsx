@@ -141,10 +141,7 @@ const PASSKEY_PROBLEMS = {
     message:
       'Your browser did not send a passkey. Passkeys require JavaScript and a browser that supports them. Log in with your password instead.',
   },
-  refused: {
-    status: 403,
-    message: 'The passkey was not accepted. Try again, or log in with your password.',
-  },
+  refused: { status: 403, message: 'The passkey was not accepted. Try again, or log in with your password.' },
 } as const;
 
 const AGAIN = {

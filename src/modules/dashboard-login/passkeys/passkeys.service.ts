@@ -66,7 +66,6 @@ export class PasskeysService {
     private readonly clock: Clock,
   ) {}
 
-  /** Returns the oldest passkey first. */
   async list(userId: string): Promise<Passkey[]> {
     return this.transaction.manager.find(Passkey, {
       where: { userId },

@@ -134,7 +134,6 @@ export class PasswordLinksService extends RecurringJob {
     return this.providerRequirement.appliesTo(user);
   }
 
-  /** Returns whether this browser used the link. */
   async isUsedBy({ browser }: LoginBrowser, token: string): Promise<boolean> {
     return (await this.find(token, sha256(browser))) !== null;
   }

@@ -25,10 +25,7 @@ import {
   type SecondFactorState,
 } from './second-factor.service.js';
 
-/**
- * Requires a recent login: someone else at the user's browser could otherwise enable a second factor and lock the user
- * out.
- */
+/** Requires a recent login: someone else at the user's browser could otherwise enable a second factor and lock the user out. */
 const LOG_IN_AGAIN: PageResponse = { redirectTo: '/login?next=%2Faccount%2Fsecond-factor%2Fsetup' };
 const STATE: PageResponse = { redirectTo: '/account/second-factor' };
 
@@ -191,7 +188,8 @@ function secondFactorSetupPage({ secret, uri }: SecondFactorSetup, isWrong = fal
         <QrCode text={uri} label="QR code for your authenticator app. The same key is shown below as text." />
         <p>Or enter this key in the app:</p>
         <p>
-          <code class="secret">{inGroups(secret)}</code>
+          {/* Groups of 4 are easier to type. Apps ignore the spaces. */}
+          <code class="secret">{secret.match(/.{1,4}/g)?.join(' ')}</code>
         </p>
         <h2>2. Enter the code from the app</h2>
         <Form action="/account/second-factor/enable">
@@ -237,11 +235,6 @@ function recoveryCodesPage(codes: readonly string[], isFirstSet: boolean): Page 
       </>
     ),
   };
-}
-
-/** Groups of 4 are easier to type. Apps ignore the spaces. */
-function inGroups(secret: string): string {
-  return secret.match(/.{1,4}/g)?.join(' ') ?? '';
 }
 
 /** A QR code as one path of black squares, without a script or an image file. */

@@ -150,7 +150,8 @@ export class SecondFactorService {
   }
 
   private digestOf(recoveryCode: string): Buffer {
-    return this.digest.of(normalizeRecoveryCode(recoveryCode));
+    // Users omit the hyphen and type lowercase letters.
+    return this.digest.of(recoveryCode.toUpperCase().replaceAll(/[^A-Z0-9]/g, ''));
   }
 }
 
@@ -164,9 +165,4 @@ function generateRecoveryCode(): string {
   );
   const half = RECOVERY_CODE_LENGTH / 2;
   return `${characters.slice(0, half).join('')}-${characters.slice(half).join('')}`;
-}
-
-/** Returns the spelling that is digested: users omit the hyphen and type lowercase letters. */
-function normalizeRecoveryCode(entered: string): string {
-  return entered.toUpperCase().replaceAll(/[^A-Z0-9]/g, '');
 }

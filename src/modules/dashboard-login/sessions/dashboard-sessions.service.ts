@@ -32,10 +32,7 @@ export interface SessionProof {
   readonly expiresAt?: Date;
 }
 
-const LIFETIMES: Readonly<Record<SessionStage, number>> = {
-  second_factor: 10 * MINUTE,
-  complete: 12 * HOUR,
-};
+const LIFETIMES: Readonly<Record<SessionStage, number>> = { second_factor: 10 * MINUTE, complete: 12 * HOUR };
 
 /** Logins in browsers. Every request looks up its session, so that ending a session takes effect immediately. */
 @Injectable()
@@ -124,7 +121,6 @@ export class DashboardSessionsService extends DashboardSessionVerifier {
     if (await this.end(token)) await this.log.record('auth.logout', actor);
   }
 
-  /** Returns the newest session first. */
   async list(userId: string): Promise<DashboardSession[]> {
     return this.transaction.manager.find(DashboardSession, {
       where: { userId, stage: 'complete', expiresAt: MoreThan(this.clock.now()) },

@@ -101,7 +101,6 @@ export class DashboardUsersRepository {
     });
   }
 
-  /** Returns the user with this email who was invited to the organization and has not set a password. */
   async findInvited(organizationId: string, email: string): Promise<DashboardUser | null> {
     return this.transaction.manager.findOneBy(DashboardUser, {
       organizationId,
@@ -114,10 +113,7 @@ export class DashboardUsersRepository {
     await this.transaction.manager.update(DashboardUser, { id }, changes);
   }
 
-  /**
-   * Ends the user's access tokens and device approvals, which are valid only for the version that they were issued
-   * with.
-   */
+  /** Ends the user's access tokens and device approvals, which are valid only for the version that they were issued with. */
   async endAccess(id: string): Promise<void> {
     await this.transaction.manager.increment(DashboardUser, { id }, 'accessVersion', 1);
   }

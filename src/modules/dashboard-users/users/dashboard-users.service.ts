@@ -60,7 +60,7 @@ export class DashboardUsersService {
    * @returns undefined for a user who was removed, is disabled or has not accepted the invitation
    */
   async principal(userId: string): Promise<DashboardPrincipal | undefined> {
-    return this.principals.find(userId, this.clock.now());
+    return this.principals.lookups.add({ userId, now: this.clock.now() });
   }
 
   /** Returns the users of an organization for operators, in the order in which they were added. */

@@ -18,7 +18,11 @@ const CONCURRENT_STATEMENTS = 4;
  */
 @Injectable()
 export class PrincipalsBatch {
-  private readonly lookups = new BatchedStatement<Lookup, DashboardPrincipal | undefined>({
+  /**
+   * Returns the user with their role at that time: their own role, or the higher role of an active access grant; undefined for a
+   * user who was removed, is disabled or has not accepted the invitation.
+   */
+  readonly lookups = new BatchedStatement<Lookup, DashboardPrincipal | undefined>({
     execute: (lookups) => this.execute(lookups),
     maxRows: LOOKUPS_PER_STATEMENT,
     maxStatements: CONCURRENT_STATEMENTS,
@@ -26,15 +30,6 @@ export class PrincipalsBatch {
   });
 
   constructor(private readonly dataSource: DataSource) {}
-
-  /**
-   * Returns the user with their role at that time: their own role, or the higher role of an active access grant.
-   *
-   * @returns undefined for a user who was removed, is disabled or has not accepted the invitation
-   */
-  find(userId: string, now: Date): Promise<DashboardPrincipal | undefined> {
-    return this.lookups.add({ userId, now });
-  }
 
   private async execute(lookups: readonly Lookup[]): Promise<(DashboardPrincipal | undefined)[]> {
     const rows = await this.dataSource.query<({ position: number } & DashboardPrincipal)[]>(

@@ -114,7 +114,9 @@ export class UserAdministrationService {
     email: string,
     work: () => Promise<DashboardUser>,
   ): Promise<DashboardUser> {
-    const mailbox = JSON.stringify([organizationId, mailboxOf(email)]);
+    // Spellings in upper and lower case and with a tag (`ada+tag@…`) deliver to the same mailbox.
+    const address = email.toLowerCase().replace(/(?<=.)\+.*(?=@)/, '');
+    const mailbox = JSON.stringify([organizationId, address]);
     await this.limits.countAll([
       { limit: this.invitationsToMailbox, subject: mailbox, error: tooManyInvitations },
       { limit: this.invitationsOfOrganization, subject: organizationId, error: tooManyInvitations },
@@ -322,11 +324,6 @@ function tooManyInvitations(wait: number): ApiError {
   return tooManyAttempts(wait, 'There were too many invitations.');
 }
 
-/** Returns the address that all its spellings in upper and lower case and with a tag (`ada+tag@…`) deliver to. */
-function mailboxOf(email: string): string {
-  return email.toLowerCase().replace(/(?<=.)\+.*(?=@)/, '');
-}
-
 function requireRoleFor(actor: DashboardActor, target: string, role: DashboardRole | undefined): void {
   if (role && !mayManage(actor, role)) throw new RoleChangeDenied(OWNERS_ONLY, target);
 }
@@ -341,7 +338,6 @@ function isActiveOwner({ role, disabledAt, passwordHash }: DashboardUser): boole
   return role === 'owner' && disabledAt === null && passwordHash !== null;
 }
 
-/** What the audit log shows of a user. */
 function auditedOf({ name, role, disabledAt, isBreakGlass }: DashboardUser) {
   return { name, role, disabled: disabledAt !== null, break_glass: isBreakGlass };
 }

@@ -5,10 +5,7 @@ import { Transaction } from '../../../infrastructure/database/index.js';
 import { TOKEN_LIFETIME } from '../tokens/tokens.entity.js';
 import { DeviceAuthorization, type DeviceAuthorizationStatus } from './device-authorization.entity.js';
 
-/**
- * The device authorizations that a user may see: those of the user's organization, in the environments that this host
- * serves.
- */
+/** The device authorizations that a user may see: those of the user's organization, in the environments that this host serves. */
 export interface Visibility {
   readonly organizationId: string;
   readonly environment: PlatformEnvironment | undefined;

@@ -16,10 +16,7 @@ const LIFETIME = 10 * MINUTE;
 /** Seconds. */
 const FIRST_INTERVAL = 5;
 const DEVICE_CODE_BYTES = 32;
-/**
- * Attempts to find a free user code. One collides with n pending device authorizations with a probability of n / (2.6 *
- * 10^10).
- */
+/** Attempts to find a free user code. One collides with n pending device authorizations with a probability of n / (2.6 * 10^10). */
 const ATTEMPTS = 3;
 
 /** Pending device authorizations have different user codes. */

@@ -10,7 +10,6 @@ export interface DevicePoll {
   readonly now: Date;
 }
 
-/** The authorization that a poll found. */
 export interface PolledAuthorization extends AuthorizationRow {
   readonly expiresAt: Date;
   /** Whether a pending code was polled too early; null when the code is not pending. */
@@ -41,32 +40,24 @@ const CONCURRENT_STATEMENTS = 2;
  */
 @Injectable()
 export class DevicePollsBatch {
-  private readonly polls = new BatchedStatement<DevicePoll, PolledAuthorization | undefined>({
+  /**
+   * Finds an authorization and, while it is pending, records the poll in the same statement, so that one of two
+   * concurrent polls counts as early. An early poll raises the interval but does not move the time of the last
+   * accepted poll; otherwise an impatient device would never be accepted.
+   */
+  readonly polls = new BatchedStatement<DevicePoll, PolledAuthorization | undefined>({
     execute: (polls) => this.pollAll(polls),
     maxRows: ROWS_PER_STATEMENT,
     maxStatements: CONCURRENT_STATEMENTS,
   });
-  private readonly redemptions = new BatchedStatement<Redemption, boolean>({
+  /** Marks an approved authorization as redeemed. Returns whether this request redeemed it. */
+  readonly redemptions = new BatchedStatement<Redemption, boolean>({
     execute: (redemptions) => this.redeemAll(redemptions),
     maxRows: ROWS_PER_STATEMENT,
     maxStatements: CONCURRENT_STATEMENTS,
   });
 
   constructor(private readonly dataSource: DataSource) {}
-
-  /**
-   * Finds an authorization and, while it is pending, records the poll in the same statement, so that one of two
-   * concurrent polls counts as early. An early poll raises the interval but does not move the time of the last
-   * accepted poll; otherwise an impatient device would never be accepted.
-   */
-  poll(poll: DevicePoll): Promise<PolledAuthorization | undefined> {
-    return this.polls.add(poll);
-  }
-
-  /** Marks an approved authorization as redeemed. @returns whether this request redeemed it */
-  redeem(id: string, now: Date): Promise<boolean> {
-    return this.redemptions.add({ id, now });
-  }
 
   /** A statement can record one poll per code, so a second poll of the same code goes into the next statement. */
   private async pollAll(polls: readonly DevicePoll[]): Promise<(PolledAuthorization | undefined)[]> {

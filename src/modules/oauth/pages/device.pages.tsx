@@ -126,7 +126,6 @@ export function resultPage(outcome: keyof typeof RESULTS, isDecidedByAnotherUser
   });
 }
 
-/** The page for unknown requests and for requests of other organizations. */
 export function unknownRequestPage(): PageResponse {
   return noticePage({
     title: CODE_NOT_FOUND,
@@ -142,10 +141,7 @@ const RESULTS = {
     title: 'Device approved',
     text: 'The device has access. Return to the device; it continues within a few seconds.',
   },
-  denied: {
-    title: 'Device declined',
-    text: 'Request declined. The device has no access.',
-  },
+  denied: { title: 'Device declined', text: 'Request declined. The device has no access.' },
   expired: {
     title: 'Code expired',
     kind: 'bad',

@@ -56,16 +56,8 @@ export class DevicesPage extends ListPage(ANY_USER) {
           ),
         },
         { title: 'IP address', kind: 'id', cell: ({ ip }) => ip },
-        {
-          title: 'Approved',
-          kind: 'time',
-          cell: ({ decidedAt }) => decidedAt,
-        },
-        {
-          title: 'Access ends',
-          kind: 'moment',
-          cell: ({ redeemedAt }) => <End redeemedAt={redeemedAt} />,
-        },
+        { title: 'Approved', kind: 'time', cell: ({ decidedAt }) => decidedAt },
+        { title: 'Access ends', kind: 'moment', cell: ({ redeemedAt }) => <End redeemedAt={redeemedAt} /> },
         {
           title: 'Actions',
           kind: 'buttons',

@@ -121,9 +121,7 @@ export const INVALID_CLIENT = new OAuthErrorKind(401, 'INVALID_INPUT', 'INVALID_
   hasChallenge: false,
 });
 
-/**
- * The body of a form has an unsupported compression. Another media type is an `INVALID_REQUEST` (RFC 6749, section 5.2).
- */
+/** The body of a form has an unsupported compression. Another media type is an `INVALID_REQUEST` (RFC 6749, section 5.2). */
 export const UNSUPPORTED_ENCODING = new OAuthErrorKind(415, 'INVALID_REQUEST', 'UNSUPPORTED_MEDIA_TYPE', {
   oauthCode: 'invalid_request',
   when: 'The `Content-Encoding` of the form is not supported (`invalid_request`). A body that is not a form gets 400.',

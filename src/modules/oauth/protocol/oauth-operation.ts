@@ -71,7 +71,6 @@ export function oauthBodyOf(error: ApiError): object {
 
 const OAUTH_ERROR_CODE = enumeration('OAuthErrorCode', OAUTH_ERROR_CODES, 'An error code of OAuth 2.0.');
 
-/** The error body of the OAuth endpoints. */
 class OAuthErrorResponse extends ErrorResponse {
   @EnumProperty(
     OAUTH_ERROR_CODE,

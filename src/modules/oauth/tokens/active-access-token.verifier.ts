@@ -33,7 +33,8 @@ export class ActiveAccessTokenVerifier implements TokenVerifier<DashboardIdentit
   async find(token: string): Promise<ActiveAccessToken | 'expired' | undefined> {
     const claims = await this.tokens.read(token);
     if (claims === 'expired') return claims;
-    if (!claims || !this.isServedEnvironment(claims)) return undefined;
+    // With `PIN_ENVIRONMENT`, tokens of the other environment are not valid.
+    if (!claims || !this.configuration.environments.includes(claims.environment)) return undefined;
     const [isRevoked, user] = await Promise.all([
       this.repository.isRevoked(claims.jti),
       this.users.principal(claims.sub),
@@ -56,10 +57,5 @@ export class ActiveAccessTokenVerifier implements TokenVerifier<DashboardIdentit
         scopes: new Set(claims.scope.split(' ') as Scope[]),
       },
     };
-  }
-
-  /** Returns false for a token of the other environment if `PIN_ENVIRONMENT` is set. */
-  private isServedEnvironment({ environment }: AccessTokenClaims): boolean {
-    return this.configuration.environments.includes(environment);
   }
 }

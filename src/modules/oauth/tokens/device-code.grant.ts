@@ -47,7 +47,7 @@ export class DeviceCodeGrant implements Grant<ClientRecord, ExchangeDeviceCodeRe
     const deviceCodeHash = sha256(deviceCode);
     for (;;) {
       const now = this.clock.now();
-      const authorization = await this.batch.poll({ deviceCodeHash, clientId, now });
+      const authorization = await this.batch.polls.add({ deviceCodeHash, clientId, now });
       if (!authorization || authorization.status === 'redeemed') throw INVALID_GRANT.error();
       if (authorization.status === 'denied') throw ACCESS_DENIED.error();
       if (authorization.expiresAt <= this.clock.now()) throw EXPIRED_TOKEN.error();
@@ -61,7 +61,7 @@ export class DeviceCodeGrant implements Grant<ClientRecord, ExchangeDeviceCodeRe
       }
       // Sign before redeeming the code, so that the device can retry if signing fails.
       const token = await this.tokens.sign({ ...authorization, ...user, tokenId: authorization.id });
-      if (await this.batch.redeem(authorization.id, this.clock.now())) {
+      if (await this.batch.redemptions.add({ id: authorization.id, now: this.clock.now() })) {
         return {
           token_type: 'Bearer',
           expires_in: TOKEN_LIFETIME / SECOND,

@@ -57,10 +57,7 @@ export class TokenKeyring {
     this.loadedAt = this.clock.milliseconds();
   }
 
-  /**
-   * Returns the milliseconds since the last load, as an absolute value, so that a clock that was set back also causes a
-   * reload.
-   */
+  /** Returns the milliseconds since the last load, as an absolute value, so that a clock that was set back also causes a reload. */
   private age(): number {
     return Math.abs(this.clock.milliseconds() - this.loadedAt);
   }

@@ -125,10 +125,7 @@ export class TokenSigningKeysService {
     return JSON.parse(this.sealer.open(key.privateSealed, ownerOf(key))) as JWK;
   }
 
-  /**
-   * Creates the first key exactly once, even if several processes need it. It signs immediately, because no token
-   * exists yet.
-   */
+  /** Creates the first key exactly once, even if several processes need it. It signs immediately, because no token exists yet. */
   @Transactional()
   protected async createFirst(): Promise<TokenSigningKey[]> {
     if ((await this.lockKeys()).length === 0) await this.create(this.clock.now());

@@ -251,7 +251,6 @@ function eventContent({ entry, eventBody, curl }: EntryPageProps): VNode {
   );
 }
 
-/** Indents JSON. */
 function readable(body: string): string {
   try {
     return JSON.stringify(JSON.parse(body), null, 2);
@@ -273,7 +272,6 @@ const API_EXPLANATIONS: Readonly<Record<number, string>> = {
   429: 'Too many requests were sent in a short time. Wait as long as the Retry-After header of the response says.',
 };
 
-/** Returns in words how an entry ended. */
 function explanationOf({
   type,
   status_code: status,

@@ -64,7 +64,6 @@ export const OPTIONAL_COLUMNS = Object.keys(COLUMNS) as readonly OptionalColumn[
 /** Maximum number of entries in a file. */
 export const MAX_EXPORTED_ENTRIES = 10_000;
 
-/** The entries of a page of the list. */
 export interface FoundEntries {
   readonly query: ListRequestLogsQuery;
   readonly entries: readonly RequestLogEntryResponse[];

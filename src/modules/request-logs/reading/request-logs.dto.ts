@@ -259,9 +259,7 @@ export class RequestLogEntryResponse {
   @UuidProperty('The session that the entry belongs to; null if there is none.', null)
   session_id!: string | null;
 
-  @IntegerProperty('The task that the entry belongs to; null if there is none.', null, {
-    format: 'int64',
-  })
+  @IntegerProperty('The task that the entry belongs to; null if there is none.', null, { format: 'int64' })
   task_id!: number | null;
 
   @TextProperty(

@@ -13,7 +13,6 @@ import {
 import { latencyOfBucket } from './sql/rollup-rows.js';
 import { SLICE, startOf } from './time-slices.js';
 
-/** Numbers of entries. */
 export interface OutcomeCounts {
   readonly total: number;
   /** API requests with a status below 400, and delivery attempts to which the endpoint responded with 200. */
@@ -242,7 +241,10 @@ function outcomesOf(counts: readonly EntryCount[]): OutcomeCounts {
   const sum = (condition: (count: EntryCount) => boolean): number =>
     counts.reduce((total, each) => total + (each.status !== null && condition(each) ? each.entries : 0), 0);
   const total = sum(() => true);
-  const succeeded = sum(hasSucceeded);
+  // A status is 200, or the first digit of another one: see `summaryOf`.
+  const succeeded = sum(
+    ({ type, status }) => status === 200 || (type === 'request' && (status === 2 || status === 3)),
+  );
   return {
     total,
     succeeded,
@@ -253,11 +255,6 @@ function outcomesOf(counts: readonly EntryCount[]): OutcomeCounts {
     status4xx: sum(({ status }) => status === 4),
     status5xx: sum(({ status }) => status === 5),
   };
-}
-
-/** A status is 200, or the first digit of another one: see `summaryOf`. */
-function hasSucceeded({ type, status }: EntryCount): boolean {
-  return status === 200 || (type === 'request' && (status === 2 || status === 3));
 }
 
 function percentilesOf(counts: readonly EntryCount[]): LatencyPercentiles {

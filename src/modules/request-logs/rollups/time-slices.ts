@@ -8,7 +8,6 @@ export function startOf(length: number, time: Date): Date {
   return new Date(Math.floor(time.getTime() / length) * length);
 }
 
-/** Returns the first full hour that is not before the time. */
 export function nextFullHour(time: Date): Date {
   return new Date(Math.ceil(time.getTime() / HOUR) * HOUR);
 }

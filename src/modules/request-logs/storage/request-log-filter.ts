@@ -23,11 +23,7 @@ export const REQUEST_LOG_FILTERS = {
   event: { isOfWebhooks: true },
   session_id: { isUuid: true, field: { label: 'Session ID' } },
   task_id: { field: { label: 'Task ID', type: 'number' } },
-  endpoint_id: {
-    column: 'webhook_endpoint_id',
-    isOfWebhooks: true,
-    isUuid: true,
-  },
+  endpoint_id: { column: 'webhook_endpoint_id', isOfWebhooks: true, isUuid: true },
   event_id: {
     column: 'webhook_event_id',
     isOfWebhooks: true,
@@ -41,7 +37,6 @@ type FilterName = keyof typeof REQUEST_LOG_FILTERS;
 /** Conditions, all of which an entry must meet. A query of the API is one. */
 export type RequestLogFilter = Partial<Pick<ListRequestLogsQuery, FilterName | 'outcome'>>;
 
-/** A filter that is set. */
 interface ActiveFilter extends FilterDefinition {
   readonly name: FilterName;
   readonly value: string | number;

@@ -81,10 +81,7 @@ type Row = Omit<RequestLogEntryResponse, 'id' | 'task_id' | 'event_id'> &
     readonly task_id: string | null;
   };
 
-type SummaryRow = Omit<AttemptSummary, 'last'> &
-  Omit<AttemptSummary['last'], 'id'> & {
-    readonly id: string;
-  };
+type SummaryRow = Omit<AttemptSummary, 'last'> & Omit<AttemptSummary['last'], 'id'> & { readonly id: string };
 
 /**
  * Without OFFSET 0, PostgreSQL would merge the conditions and scan all of the client's entries in the primary key index of every
@@ -127,11 +124,7 @@ export class RequestLogRepository implements UserDataHolder {
     private readonly database: DatabaseConfiguration,
     private readonly clock: Clock,
   ) {
-    rotation.add({
-      name: 'request_log',
-      retention: { days: retentionDays },
-      lock: 'request-logs.rotation',
-    });
+    rotation.add({ name: 'request_log', retention: { days: retentionDays }, lock: 'request-logs.rotation' });
     this.recoveryReads = pools.open('webhook-recovery', {
       connections: 1,
       timeoutMilliseconds: RECOVERY_TIMEOUT,

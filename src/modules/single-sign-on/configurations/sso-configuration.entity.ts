@@ -3,9 +3,7 @@ import { DatedRow } from '../../../infrastructure/database/index.js';
 
 export type SsoProtocol = 'saml' | 'openid';
 
-/**
- * The identity provider of an organization. Columns that the protocol does not use are empty.
- */
+/** The identity provider of an organization. Columns that the protocol does not use are empty. */
 @Entity({ name: 'saml_configuration' })
 export class SsoConfiguration extends DatedRow {
   @Column({ name: 'organization_id', type: 'uuid' })

@@ -12,7 +12,6 @@ class AddConfigurationRequest {
   name!: string;
 }
 
-/** The form that adds an identity provider. */
 export class AddOpenidConfigurationRequest extends AddConfigurationRequest {
   @TextField({ in: 'form', max: 1_024, format: 'uri', isTrimmed: true })
   issuer!: string;

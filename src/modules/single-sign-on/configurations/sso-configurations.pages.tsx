@@ -202,7 +202,6 @@ type Ours =
 /** What the next step of the set-up depends on. */
 interface SetUpState {
   readonly attempts: readonly SsoAttempt[];
-  /** The domains that the organization has proved. */
   readonly proved: readonly string[];
   readonly provePath: string;
   /** The enabled configuration of the organization. */
@@ -290,7 +289,6 @@ function configurationPage(configuration: SsoConfiguration, ours: Ours, state: S
 
 const DOMAINS_PATH = '/dashboard/allowed-domains';
 
-/** Returns the path of the page that leads to the proof of a domain. */
 function provePath(domains: readonly object[]): string {
   return domains.length === 0 ? `${DOMAINS_PATH}/new?purpose=proof` : DOMAINS_PATH;
 }

@@ -67,7 +67,6 @@ export class SsoConfigurationsService {
     private readonly clock: Clock,
   ) {}
 
-  /** Returns configurations in the order in which they were added. */
   list({ organizationId }: DashboardActor): Promise<SsoConfiguration[]> {
     return this.transaction.manager.find(SsoConfiguration, {
       where: { organizationId },

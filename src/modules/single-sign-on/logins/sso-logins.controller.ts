@@ -38,7 +38,6 @@ export class SsoLoginsController {
     private readonly clock: Clock,
   ) {}
 
-  /** Our metadata for a SAML provider. */
   @Get('saml/:id/metadata')
   @OnSurface('dashboard')
   async metadata(@Param('id') configurationId: string): Promise<StreamableFile> {

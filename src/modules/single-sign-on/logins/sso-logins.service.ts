@@ -40,7 +40,6 @@ const SHOWN_ATTEMPTS = 20;
 /** 32 random bytes in base64url. */
 const STATE = /^[\w-]{43}$/;
 
-/** The response of a provider, in the browser that it arrived in. */
 interface ProviderResponse extends LoginBrowser {
   readonly configurationId: string;
   readonly state: string;
@@ -60,7 +59,6 @@ interface ReceivedResponse {
   readonly origin: RequestOrigin;
 }
 
-/** What a test login shows. */
 export interface TestResult {
   readonly claims: ProviderIdentity['claims'];
   readonly person?: Person;
@@ -139,7 +137,6 @@ export class SsoLoginsService extends IdentityProviders {
     return STATE.test(text);
   }
 
-  /** Returns whether the state is that of a test login. */
   isTest(state: string): Promise<boolean> {
     return this.transaction.manager.existsBy(SsoAttempt, {
       stateHash: sha256(state),
@@ -178,7 +175,10 @@ export class SsoLoginsService extends IdentityProviders {
     const attempt = await this.consume({ configurationId, stateHash: sha256(state) }, next);
     const configuration = attempt && (await this.find(configurationId));
     if (!configuration) return { problem: REASONS.unknown };
-    const counted = refusedKeyOf(configuration, origin);
+    // A configuration that was changed has a count of its own, so that the users of a repaired one can log in.
+    const { id, entityId, ssoUrl, certificates } = configuration;
+    const address = rateLimitKeyOfAddress(origin.ip);
+    const counted = JSON.stringify([id, entityId, ssoUrl, certificates, address]);
     // An admin who tests a configuration must be able to repair it.
     const isTest = attempt.testerId !== null;
     try {
@@ -346,14 +346,6 @@ export class SsoLoginsService extends IdentityProviders {
     if (!opened) throw new RefusedLogin(REASONS.userDisabled);
     return opened;
   }
-}
-
-/** A configuration that was changed has a count of its own, so that the users of a repaired one can log in. */
-function refusedKeyOf(
-  { id, entityId, ssoUrl, certificates }: SsoConfiguration,
-  { ip }: RequestOrigin,
-): string {
-  return JSON.stringify([id, entityId, ssoUrl, certificates, rateLimitKeyOfAddress(ip)]);
 }
 
 /** Returns when a login that can still be finished began at the earliest. */

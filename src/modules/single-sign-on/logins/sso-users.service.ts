@@ -26,7 +26,6 @@ export interface Person {
   readonly isInvited?: boolean;
   readonly name: string;
   readonly email: string;
-  /** The role after the login. */
   readonly role: DashboardRole;
   /** The role that the provider decided, if it decides roles. */
   readonly mappedRole?: DashboardRole | undefined;

@@ -30,7 +30,6 @@ type CertificateOwner = Pick<
   'id' | 'organizationId' | 'name' | 'certificates' | 'expiryNotifiedAt'
 >;
 
-/** A configuration with a certificate that expires soon or has expired. */
 export interface ExpiringConfiguration {
   readonly configuration: CertificateOwner;
   readonly expiresAt: Date;
@@ -172,7 +171,6 @@ export class SamlCertificatesService {
   }
 }
 
-/** Returns when the last of the certificates expires. */
 function lastEnd(certificates: readonly string[]): Date | undefined {
   return certificates
     .flatMap((encoded) => readCertificate(encoded)?.validTo ?? [])

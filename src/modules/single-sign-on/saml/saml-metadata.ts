@@ -108,13 +108,10 @@ function singleSignOnOf(provider: XmlElement): Pick<SamlMetadata, 'ssoUrl' | 'ss
   if (usable.length === 0) throw INVALID_FIELD.error(METADATA_ERRORS.service);
   for (const { attributes } of usable) {
     const { Location: ssoUrl = '', Binding: ssoBinding = '' } = attributes;
-    if (isHttps(ssoUrl)) return { ssoUrl, ssoBinding };
+    const isHttps = /^https:\/\/\S+$/i.test(ssoUrl) && parsedUrl(ssoUrl) !== undefined;
+    if (isHttps && ssoUrl.length <= MAX_ADDRESS_LENGTH) return { ssoUrl, ssoBinding };
   }
   throw INVALID_FIELD.error(METADATA_ERRORS.location);
-}
-
-function isHttps(text: string): boolean {
-  return text.length <= MAX_ADDRESS_LENGTH && /^https:\/\/\S+$/i.test(text) && parsedUrl(text) !== undefined;
 }
 
 /**

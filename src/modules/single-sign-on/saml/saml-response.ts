@@ -86,7 +86,6 @@ export const WITHOUT_FRESH_LOGIN =
   'The identity provider did not ask the person to log in again, although it was requested (ForceAuthn).';
 const EXPIRED = `The assertion has expired: the login took too long, or the clock of the identity provider differs by more than ${CLOCK_TOLERANCE / SECOND} seconds.`;
 
-/** What a response must match. */
 export interface ExpectedResponse {
   /** The `entityID` of the provider. */
   readonly issuer: string;

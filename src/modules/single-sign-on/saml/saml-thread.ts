@@ -9,7 +9,6 @@ const TASKS = { parse: parseXml, decrypt: decryptAssertion, verify };
 
 export type SamlTasks = typeof TASKS;
 
-/** The response to a task. */
 export type SamlOutcome = { readonly value: unknown } | { readonly failure: string };
 
 /** What the library needs to check a response. */

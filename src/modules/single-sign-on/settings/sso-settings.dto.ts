@@ -4,7 +4,6 @@ const CHOICE = { in: 'form', default: false } as const;
 /** Separated by commas. */
 const VALUES = { in: 'form', required: false, max: 1_000 } as const;
 
-/** The form with the settings of single sign-on. */
 export class SsoSettingsRequest {
   @BooleanField(CHOICE)
   creates_users!: boolean;

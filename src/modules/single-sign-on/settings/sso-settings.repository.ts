@@ -29,7 +29,6 @@ export class SsoSetting {
   @Column({ name: 'member_values', type: 'text', array: true })
   memberValues!: string[];
 
-  /** Whether a login at the provider counts as two factors. */
   @Column({ name: 'is_two_factor', type: 'boolean' })
   isTwoFactor!: boolean;
 
@@ -70,7 +69,6 @@ export class SsoSettingsRepository extends ProviderRequirement {
     await this.transaction.manager.save(SsoSetting, setting);
   }
 
-  /** Returns the enabled identity provider of an organization. */
   findEnabled(organizationId: string): Promise<SsoConfiguration | null> {
     const enabled = { organizationId, enabledAt: Not(IsNull()) };
     return this.transaction.manager.findOneBy(SsoConfiguration, enabled);

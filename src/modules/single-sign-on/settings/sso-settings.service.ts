@@ -40,7 +40,6 @@ export class SsoSettingsService {
     return (await this.repository.findEnabled(organizationId))?.recencyProblem ?? null;
   }
 
-  /** Returns the owners who can be marked as break-glass. */
   async owners({ organizationId }: DashboardActor): Promise<DashboardUser[]> {
     return (await this.users.administrators(organizationId)).filter(({ role }) => role === 'owner');
   }

@@ -50,7 +50,6 @@ export function AttemptResult({
   );
 }
 
-/** What a page about one endpoint was requested with. */
 export interface EndpointVisit extends PageVisit<'id'> {
   readonly endpoint: OwnedWebhookEndpoint;
 }

@@ -67,11 +67,7 @@ class EndpointsPage extends ListPage('listWebhookEndpoints') {
         { title: 'Description', kind: 'id', cell: ({ description }) => description },
         { title: 'Status', kind: 'status', cell: (endpoint) => <EndpointStatus endpoint={endpoint} /> },
         { title: 'Last 24 hours', kind: 'id', cell: ({ id }) => trendOf(trends?.get(id)) },
-        {
-          title: 'Last success',
-          kind: 'time',
-          cell: ({ health }) => health.last_success_at ?? 'Never',
-        },
+        { title: 'Last success', kind: 'time', cell: ({ health }) => health.last_success_at ?? 'Never' },
         { title: 'Failures', kind: 'number', cell: ({ health }) => health.consecutive_failures },
         { title: 'Events', kind: 'short', cell: subscriptionOf },
       ],

@@ -9,7 +9,6 @@ import { WebhookDeliveriesConfiguration } from '../webhook-deliveries.configurat
 import { WebhookPublisher } from '../webhook-publisher.js';
 import type { TestedWebhookEndpointResponse } from './deliveries.dto.js';
 
-/** Tests endpoints. */
 @Injectable()
 export class DeliveriesService {
   constructor(

@@ -16,11 +16,9 @@ export type ListedEvent = Pick<NewEvent, 'id' | 'createdAt' | 'name' | 'external
 export type PublishedEvent = ListedEvent &
   Pick<NewEvent, 'clientId' | 'environment' | 'sessionId' | 'taskId' | 'body'>;
 
-/** A delivery that has not ended. */
 export interface PendingDelivery {
   readonly eventId: string;
   readonly endpointId: string;
-  /** Whether an attempt is in progress. */
   readonly isClaimed: boolean;
   /** When the next attempt is due, if none is in progress. */
   readonly dueAt: Date;
@@ -29,9 +27,7 @@ export interface PendingDelivery {
 /** The failed deliveries to an endpoint. */
 export interface SendableDeliveries {
   readonly endpointId: string;
-  /** The events that can be sent again. */
   readonly eventIds: readonly string[];
-  /** The number of events that are being sent. */
   readonly sending: number;
   /** The number of other events that cannot be sent again. */
   readonly impossible: number;
@@ -42,7 +38,6 @@ const LISTED = `id, created_at AS "createdAt", event AS name, external_user_id A
 const MAX_ID = 'ffffffff-ffff-ffff-ffff-ffffffffffff';
 const TOO_SLOW = 'The query took too long. Shorten the period, or leave out the filters.';
 
-/** Reads published events and their pending deliveries. */
 @Injectable()
 export class PublishedEventsRepository {
   constructor(private readonly reads: LogReads) {}

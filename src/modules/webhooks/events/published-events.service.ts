@@ -171,7 +171,6 @@ function scopeOf({ clientId, environment }: AttributedClient, query: ListEventsQ
   return ['events', clientId, environment, start?.getTime(), end?.getTime(), event, user];
 }
 
-/** Returns the deliveries of one event, by endpoint. */
 function deliveriesOf(
   pending: readonly PendingDelivery[],
   attempts: readonly AttemptSummary[],

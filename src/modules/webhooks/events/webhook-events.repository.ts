@@ -50,7 +50,6 @@ export class WebhookEventsRepository implements EventBodies, UserDataHolder {
     });
   }
 
-  /** Stores an event that tests an endpoint. */
   async addTest(event: Omit<NewEvent, 'isTest'>): Promise<void> {
     const { id, createdAt, clientId, environment, name, sessionId, taskId, externalUserId, body } = event;
     await this.transaction.manager.query(

@@ -88,7 +88,6 @@ export class FailingEndpointsRepository {
     ]);
   }
 
-  /** Returns the disabled endpoints that have waiting deliveries. */
   async withDeliveries(): Promise<string[]> {
     const rows = await this.transaction.manager.query<{ id: string }[]>(
       `SELECT id FROM webhook_endpoint

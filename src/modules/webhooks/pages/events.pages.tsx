@@ -60,7 +60,6 @@ import { RedeliverRequest } from '../deliveries/deliveries.dto.js';
 import { ResendsService } from '../resends/resends.service.js';
 import { FROM_EVENTS, resendPath } from './resend.pages.js';
 
-/** The pages about published events and their deliveries. */
 @Controller(inEachEnvironment('events'))
 export class EventsPagesController {
   constructor(
@@ -223,7 +222,6 @@ function hasFailed({ isTest, deliveries }: WithDeliveries<ListedEvent>): boolean
   return !isTest && deliveries.some(isFailed);
 }
 
-/** How many deliveries are in each state. */
 function outcomesOf({ deliveries }: WithDeliveries<ListedEvent>): VNode {
   if (deliveries.length === 0) return <Badge tone="soft">Not sent</Badge>;
   const badges = Object.entries(STATES).flatMap(([state, [tone, label]]) => {

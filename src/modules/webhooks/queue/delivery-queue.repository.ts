@@ -35,7 +35,6 @@ export interface QueueOverview {
   readonly deliveries: Readonly<Record<QueueState, number>>;
   /** Seconds for which the oldest delivery of each state has been due or in flight; 0 if there is none. */
   readonly oldest: Readonly<Record<QueueState, number>>;
-  /** Lanes with attempts in flight. */
   readonly lanesActive: number;
   /** Narrow lanes: those with several consecutive failures. */
   readonly lanesNarrow: number;

@@ -22,7 +22,6 @@ import type { LocalWorker } from './publications.batch.js';
 import type { LockedLane } from './sql/lock-due-lanes.js';
 import type { Settlement } from './sql/settle-attempts.js';
 
-/** The result of `claim()`. */
 export interface ClaimedBatch {
   readonly deliveries: readonly QueuedDelivery[];
   /** Endpoints whose lanes were looked at. They no longer need a notification. */

@@ -56,7 +56,6 @@ export interface DeliveryLane {
   readonly isProven: boolean;
 }
 
-/** A delivery claimed from the queue by a worker. */
 export interface QueuedDelivery extends ClaimedDelivery {
   readonly lane: DeliveryLane;
 }
@@ -75,7 +74,6 @@ export interface EventToDeliver {
 /** Stable code for why an attempt failed, as in the request log. `INTERRUPTED`: the process ended before the attempt did. */
 export type FailureReason = TransportFailure | 'NON_200' | 'INTERRUPTED';
 
-/** The result of an attempt. */
 export interface Outcome {
   /** The receiver's status; 0 without a response. */
   readonly statusCode: number;
@@ -91,7 +89,6 @@ export interface Outcome {
   readonly phases: RequestPhases;
 }
 
-/** An attempt that has ended and has to be settled. */
 export interface FinishedAttempt {
   readonly delivery: ClaimedDelivery;
   readonly outcome: Outcome;

@@ -37,7 +37,6 @@ export const WIDTH_RULE = {
   failuresUntilNarrow: 5,
 } as const;
 
-/** What the rule remembers of an endpoint. */
 export interface EndpointWidth {
   readonly width: number;
   /** Null: the maximum width. */
@@ -62,7 +61,6 @@ export interface SettledAttempts {
   readonly consecutiveFailures: number;
 }
 
-/** Returns the width of an endpoint after a settlement. */
 export function adaptWidth(
   { width, ceiling, baseline, usualFailures, allowedFailures }: EndpointWidth,
   { succeeded, failed, latency, inFlight, consecutiveFailures }: SettledAttempts,

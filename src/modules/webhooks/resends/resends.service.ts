@@ -39,7 +39,6 @@ import { MAX_SELECTED, selectedFrom, type ResendQuery } from './resends.dto.js';
 /** How many failed attempts one resend considers, the newest of the filter. Deliveries have up to three, or more if they were resent. */
 const MAX_ATTEMPTS = 10_000;
 
-/** What a resend would send. */
 export interface ResendPlan {
   readonly query: ResendQuery;
   /** Undefined if deliveries were selected one by one. */

@@ -42,7 +42,18 @@ export class DeliverySender {
 
   send(delivery: ClaimedDelivery): Promise<Outcome> {
     const { url, event } = delivery;
-    const options = (): SpanOptions => spanOf(delivery);
+    // Each attempt is a trace of its own, because it can run minutes or days after the event was published. The event's ID
+    // links the two.
+    const options = (): SpanOptions => ({
+      kind: SpanKind.CONSUMER,
+      attributes: {
+        'messaging.message.id': event.id,
+        'mcs.client_id': delivery.client.clientId,
+        'mcs.webhook.attempt': delivery.attempt,
+        'mcs.webhook.delivery_id': delivery.id,
+        'mcs.webhook.endpoint_id': delivery.endpointId,
+      },
+    });
     return this.tracing.inSpan(`deliver ${event.name}`, options, async (span) => {
       const result = await this.http.post({
         url,
@@ -94,23 +105,6 @@ function toOutcome({
     ...(retryAfterSeconds !== null && { retryAfterMilliseconds: retryAfterSeconds * SECOND }),
     responseBody: (text && excerptOf(text)) || null,
     phases,
-  };
-}
-
-/**
- * Each attempt is a trace of its own, because it can run minutes or days after the event was published. The event's id
- * (`messaging.message.id`) links the two.
- */
-function spanOf({ id, endpointId, attempt, event, client }: ClaimedDelivery): SpanOptions {
-  return {
-    kind: SpanKind.CONSUMER,
-    attributes: {
-      'messaging.message.id': event.id,
-      'mcs.client_id': client.clientId,
-      'mcs.webhook.attempt': attempt,
-      'mcs.webhook.delivery_id': id,
-      'mcs.webhook.endpoint_id': endpointId,
-    },
   };
 }
 

@@ -7,10 +7,7 @@ import { DeliveryQueueService } from '../queue/delivery-queue.service.js';
 /** Milliseconds. A worker that lost its connection is back by then. */
 const SECOND_LOOK_AFTER = 400;
 
-/**
- * Resumes deliveries that no worker was notified of, and those whose attempt a crashed process had started but not
- * settled.
- */
+/** Resumes deliveries that no worker was notified of, and those whose attempt a crashed process had started but not settled. */
 @Injectable()
 export class StrandedDeliveriesJob extends RecurringJob implements OnApplicationBootstrap {
   private secondLook: NodeJS.Timeout | undefined;

@@ -8,13 +8,11 @@ export interface LaneLimits {
   readonly maxWidth: number;
   /** Maximum number of unproven lanes. After a failure, such a lane has room for one attempt at a time. */
   readonly maxUnproven: number;
-  /** Organizations whose lanes are skipped. */
   readonly fullOrganizations: readonly string[];
   /** Endpoints that have new deliveries, although their lanes may not say so. */
   readonly notified: readonly string[];
 }
 
-/** A lane that the open transaction has locked. */
 export interface LockedLane extends DeliveryLane {
   readonly endpointId: string;
   readonly isIdle: boolean;
