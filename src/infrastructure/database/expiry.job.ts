@@ -1,6 +1,6 @@
 import { Injectable, Logger } from '@nestjs/common';
 import { Cron } from '@nestjs/schedule';
-import { DataSource, Column, PrimaryColumn } from 'typeorm';
+import { DataSource } from 'typeorm';
 import { LoadedConfiguration } from '../config/index.js';
 import { Clock, hourlyAt } from '../time/index.js';
 import { JobLock } from './advisory-lock.js';
@@ -81,16 +81,4 @@ export class ExpiryJob {
     const before = this.clock.milliseconds() - keepFor;
     await this.transaction.deleteBefore(isInMilliseconds ? before : new Date(before), rows);
   }
-}
-
-/** A row that an ID of its own identifies. */
-export abstract class StoredRow {
-  @PrimaryColumn({ type: 'uuid' })
-  id!: string;
-}
-
-/** A row that says when it was created, and is kept however long ago that is. */
-export abstract class DatedRow extends StoredRow {
-  @Column({ name: 'created_at', type: 'timestamptz', precision: 3 })
-  createdAt!: Date;
 }

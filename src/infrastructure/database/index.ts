@@ -19,4 +19,5 @@ export * from './partition-rotation.job.js';
 export * from './id-sequence.js';
 export * from './session-pooling.js';
 export * from './statement.js';
+export * from './stored-row.js';
 export * from './transaction.js';
