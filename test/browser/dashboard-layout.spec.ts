@@ -8,7 +8,7 @@ import { Program } from '../support/program.js';
 import { rememberSecret } from '../support/run-directory.js';
 import { Visitor } from '../support/visitor.js';
 
-const DEMO = join(import.meta.dirname, '..', '..', 'scripts', 'demo.mjs');
+const DEMO = '../../scripts/demo.mjs';
 const SECRET = /mcs_(?:dev|live)_[0-9A-Za-z]{49}/g;
 const START_TIMEOUT = 180_000;
 const TIMEOUT = 60_000;

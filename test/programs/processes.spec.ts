@@ -314,7 +314,7 @@ describe('The service with the embedded database', () => {
 
 // Most of these tests wait most of the time, so they run at the same time.
 describe('The service with DATABASE_URL', () => {
-  const DEMO = join(import.meta.dirname, '..', '..', 'scripts', 'demo.mjs');
+  const DEMO = '../../scripts/demo.mjs';
   let folder: string;
   /** For tests that need no database of their own. */
   let database: TestDatabase;

@@ -36,6 +36,9 @@ const DESK = { width: 1280, height: 900 };
 /** A desktop page at 400% zoom, which must not scroll horizontally (WCAG 1.4.10). */
 const NARROW = { width: 320, height: 700 };
 
+/** Kinds of files that set no cookies. Asking the browser for their headers takes time. */
+const WITHOUT_COOKIES: ReadonlySet<string> = new Set(['font', 'image', 'script', 'stylesheet']);
+
 /** Milliseconds. Browsers start slowly on a busy machine. */
 const TIMEOUT = 60_000;
 
@@ -112,6 +115,7 @@ export class Windows {
       }
     });
     page.on('response', (response) => {
+      if (WITHOUT_COOKIES.has(response.request().resourceType())) return;
       const remember = (cookie: string | null): void =>
         rememberSecret(...[...(cookie ?? '').matchAll(/session=([\w-]+)/g)].map(([, token]) => token ?? ''));
       // The window may be closed before the header is read.

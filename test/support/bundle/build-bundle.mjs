@@ -2,7 +2,7 @@
  * Bundles the built application for the tests unless the bundle is current, and prints its directory.
  *
  * The directory has a file for each dependency in `npm`, and for each file of the build in `dist`, which export a module of
- * the bundle. The programs in `dist` are copies.
+ * the bundle. The programs in `dist` and `scripts` are copies.
  */
 import { createHash } from 'node:crypto';
 import {
@@ -60,6 +60,9 @@ const dependencies = findDependencies();
 hash.update(dependencies.join());
 const forDependencies = await provide('dependencies', hash.copy(), buildDependencies);
 hash.update(ROOT).update(readFileSync(join(ROOT, 'dist/.built-from')));
+/** The program that fills a database before it starts the service. Releases before 0.4.0 have none. */
+const demo = filesIn(join(ROOT, 'scripts'), /\.mjs$/).filter((file) => file.startsWith('demo'));
+for (const file of demo) hash.update(readFileSync(join(ROOT, 'scripts', file)));
 const forSources = await provide('sources', hash.copy(), buildSources);
 removeOld();
 process.stdout.write(forSources);
@@ -123,20 +126,20 @@ async function buildSources(directory, finalDirectory) {
     write(exporterOf(directory, name), exportOf(name, exported));
   // `test-environment.mjs` loads it once for all test files of a worker.
   write(exporterOf(directory, 'playwright-core'), exportOf('playwright-core', ['chromium']));
+  const pathFrom = (file, target) => JSON.stringify(relative(dirname(file), target));
+  const providing = (file) => `import ${pathFrom(file, join(directory, 'provide.mjs'))};\n`;
+  const withImports = (file, text) =>
+    text.replaceAll(IMPORT, (found, name) =>
+      names[name] ? found.replace(/["'][^"']+["']$/, pathFrom(file, exporterOf(directory, name))) : found,
+    );
   for (const program of PROGRAMS) {
     const file = join(directory, 'dist', program);
-    const import_ = (name) => JSON.stringify(relative(dirname(file), exporterOf(directory, name)));
-    const text = texts
-      .get(program)
-      .replaceAll(IMPORT, (found, name) =>
-        names[name] ? found.replace(/["'][^"']+["']$/, import_(name)) : found,
-      );
-    write(file.replace(/\.js$/, '.program.js'), text);
-    const first = relative(dirname(file), join(directory, 'provide.mjs'));
-    write(
-      file,
-      `import ${JSON.stringify(first)};\nawait import(${JSON.stringify(`./${basename(program, '.js')}.program.js`)});\n`,
-    );
+    write(file.replace(/\.js$/, '.program.js'), withImports(file, texts.get(program)));
+    write(file, `${providing(file)}await import("./${basename(program, '.js')}.program.js");\n`);
+  }
+  for (const name of demo) {
+    const file = join(directory, 'scripts', name);
+    write(file, providing(file) + withImports(file, readFileSync(join(ROOT, 'scripts', name), 'utf8')));
   }
 }
 
