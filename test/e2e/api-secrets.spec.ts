@@ -6,18 +6,14 @@ import { moveClock } from '../support/clock.js';
 import { renewLogins, submitForm } from '../support/dashboard-forms.js';
 import { CREATE_MCP_TOKEN } from '../support/operations.js';
 import { rememberSecret } from '../support/run-directory.js';
-import { useTestApp, type Login } from '../support/test-app.js';
+import { useTestApp, type Login, useLogin } from '../support/test-app.js';
 
 const ROTATION_IN_PROGRESS =
   'A rotation is in progress: the previous secret is still accepted. An overlap of 0 hours ends it at once.';
 const DAY_OF_OVERLAP = { overlap_hours: '24' };
 
 const service = useTestApp();
-let owner: Login;
-
-beforeAll(async () => {
-  owner = await service.login('owner');
-});
+const owner = useLogin(service, 'owner');
 beforeEach(() => renewLogins(service));
 
 /** Creates another organization, because a client can have only one rotation at a time. */

@@ -9,6 +9,7 @@ import {
   type TestResponse,
   type RequestOptions,
   type Login,
+  useLogin,
 } from '../support/test-app.js';
 import { everything } from '../support/dashboard-forms.js';
 
@@ -23,19 +24,15 @@ const INVALID_ACCESS_TOKEN = error('INVALID_INPUT', 'INVALID_ACCESS_TOKEN', 'The
 const USER_AGENT = 'Tests of the dashboard';
 
 const service = useTestApp();
-let owner: Login;
-let admin: Login;
-let member: Login;
-let viewer: Login;
+const owner = useLogin(service, 'owner');
+const admin = useLogin(service, 'admin');
+const member = useLogin(service, 'member');
+const viewer = useLogin(service, 'viewer');
 /** The owner of another organization. */
 let otherOwner: Login;
 let tokenOf: (login: Login, scopes?: readonly Scope[]) => Promise<string>;
 
 beforeAll(async () => {
-  owner = await service.login('owner');
-  admin = await service.login('admin');
-  member = await service.login('member');
-  viewer = await service.login('viewer');
   const { id } = await service.anotherOrganization();
   otherOwner = await service.login('owner', id);
   tokenOf = acceptAccessTokens(service);
@@ -207,11 +204,7 @@ describe.each([
   ['production', 'development'],
 ] as const)('A deployment pinned to %s', (pinned, other) => {
   const host = useTestApp({ PIN_ENVIRONMENT: pinned });
-  let login: Login;
-
-  beforeAll(async () => {
-    login = await host.login('owner');
-  });
+  const login = useLogin(host, 'owner');
 
   it.each(
     DASHBOARD_OPERATIONS.filter(({ path, body }) => path.includes('environment=') || body?.['environment']),

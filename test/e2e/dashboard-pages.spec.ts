@@ -28,7 +28,7 @@ import { someAddress } from '../support/dashboard-users.js';
 import { DASHBOARD_OPERATIONS, UNKNOWN_ID } from '../support/operations.js';
 import { samlMetadata } from '../support/saml.js';
 import { NETFLIX, newLink } from '../support/sign-in-links.js';
-import { useTestApp, type Login } from '../support/test-app.js';
+import { useTestApp, type Login, useLogin } from '../support/test-app.js';
 import { visitorWithRole, type Visitor } from '../support/visitor.js';
 
 /** A route of a page that shows or performs an operation of the dashboard API. */
@@ -655,11 +655,10 @@ describe.each([
   ['production', 'development'],
 ] as const)('A deployment pinned to %s', (pinned, other) => {
   const host = useTestApp({ PIN_ENVIRONMENT: pinned });
-  let login: Login;
+  const login = useLogin(host, 'owner');
   let visitor: Visitor;
 
   beforeAll(async () => {
-    login = await host.login('owner');
     visitor = loggedIn(host, login);
     visitor.cookies.set('environment', other);
   });

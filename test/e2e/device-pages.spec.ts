@@ -2,16 +2,12 @@ import { MINUTE } from '../../src/infrastructure/time/index.js';
 import { OAuthConfiguration } from '../../src/modules/oauth/oauth.configuration.js';
 import { moveClock, stopClock } from '../support/clock.js';
 import { Browser, decide, freshAddress, startFlow, type BrowserPage } from '../support/device-flow.js';
-import { useTestApp, type Login } from '../support/test-app.js';
+import { useTestApp, type Login, useLogin } from '../support/test-app.js';
 
 const UNKNOWN_ID = '00000000-0000-4000-8000-000000000000';
 
 const service = useTestApp({ TRUSTED_PROXY_HOPS: '1', DEVICE_CODES_PER_MINUTE: '100000' });
-let user: Login;
-
-beforeAll(async () => {
-  user = await service.login('member');
-});
+const user = useLogin(service, 'member');
 
 const browse = (login?: Login, address = freshAddress()): Browser =>
   new Browser(service.baseUrl, login, { 'x-forwarded-for': address });

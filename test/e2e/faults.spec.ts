@@ -21,7 +21,7 @@ import {
   type TestedOperation,
 } from '../support/operations.js';
 import { rememberSecret } from '../support/run-directory.js';
-import { error, useTestApp, type TestResponse, type Login } from '../support/test-app.js';
+import { error, useTestApp, type TestResponse, useLogin } from '../support/test-app.js';
 
 const SERVICE_UNAVAILABLE = error(
   'API_ERROR',
@@ -39,12 +39,11 @@ const service = useTestApp({ APPLICATIONS_PER_HOUR: '1000000' });
 let known: IssuedCredentials;
 /** Credentials of another organization, which has not sent a request yet. */
 let unknown: IssuedCredentials;
-let owner: Login;
+const owner = useLogin(service, 'owner');
 
 beforeAll(async () => {
   known = service.development;
   ({ production: unknown } = await service.anotherOrganization());
-  owner = await service.login('owner');
   await service.app.get(ApiClientsService).enableOperation(known.clientId, IDENTIFY_OPERATION_NAME);
   // The parameters of a failing statement must not be logged.
   const { email, full_name, phone_number } = SUBMIT_JOB_APPLICATION.body;

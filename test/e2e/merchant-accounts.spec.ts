@@ -5,11 +5,11 @@ import {
   error,
   invalidField,
   useTestApp,
-  type Login,
   type RequestOptions,
   type TestApp,
   type TestResponse,
   INVALID_CURSOR,
+  useLogin,
 } from '../support/test-app.js';
 import { expectUsualErrors } from '../support/usual-errors.js';
 
@@ -39,11 +39,7 @@ interface AccountPage {
 }
 
 const service = useTestApp();
-let owner: Login;
-
-beforeAll(async () => {
-  owner = await service.login('owner');
-});
+const owner = useLogin(service, 'owner');
 
 const change = (
   action: 'link' | 'disconnect',

@@ -1,7 +1,7 @@
 import type { IssuedCredentials } from '../../src/modules/api-clients/index.js';
 import { auditedBy } from '../support/audited.js';
 import { loggedIn, renewLogins, submitForm } from '../support/dashboard-forms.js';
-import { error, invalidField, useTestApp, type Login } from '../support/test-app.js';
+import { error, invalidField, useTestApp, useLogin } from '../support/test-app.js';
 
 const SEARCH = '/detected-accounts/search';
 
@@ -12,11 +12,10 @@ interface Merchant {
 }
 
 const service = useTestApp();
-let owner: Login;
+const owner = useLogin(service, 'owner');
 let netflix: Merchant;
 
 beforeAll(async () => {
-  owner = await service.login('owner');
   netflix = (await list()).find(({ name }) => name === 'Netflix') as Merchant;
 });
 beforeEach(() => renewLogins(service));

@@ -20,9 +20,9 @@ import {
   useTestApp,
   type TestResponse,
   type RequestOptions,
-  type Login,
   INVALID_CURSOR,
   MISMATCH,
+  useLogin,
 } from '../support/test-app.js';
 
 const NOW = new Date('2026-01-31T12:00:00.500Z');
@@ -55,14 +55,13 @@ const service = useTestApp({
   TRUSTED_PROXY_HOPS: '1',
   REQUEST_LOG_QUERY_TIMEOUT_MS: '300',
 });
-let member: Login;
+const member = useLogin(service, 'member');
 let otherOrganization: { production: IssuedCredentials; token: string };
 /** An access token of the member for production. */
 let token: string;
 let developmentToken: string;
 
 beforeAll(async () => {
-  member = await service.login('member');
   token = await accessToken(service, member, service.production, 'request_logs:read');
   developmentToken = await accessToken(service, member, service.development);
   const { id, production } = await service.anotherOrganization();

@@ -4,7 +4,7 @@ import { exampleEvent, WebhookPublisher } from '../../src/modules/webhooks/index
 import { auditEntries } from '../support/audited.js';
 import { addUser, auditOf, type TestUser } from '../support/dashboard-users.js';
 import { eventually } from '../support/eventually.js';
-import { useTestApp, type Login } from '../support/test-app.js';
+import { useTestApp, type Login, useLogin } from '../support/test-app.js';
 import { Visitor, visitorWithRole, type PageResponse, textOf } from '../support/visitor.js';
 import { useReceiver, RETRY_AT_ONCE, queueIsEmpty } from '../support/webhook-receiver.js';
 
@@ -14,13 +14,9 @@ const LOG = `${DASHBOARD}/request-logs`;
 
 const service = useTestApp(RETRY_AT_ONCE, { backgroundWork: true });
 const receiver = useReceiver();
-let owner: Login;
+const owner = useLogin(service, 'owner');
 let user: TestUser;
 let visitor: Visitor;
-
-beforeAll(async () => {
-  owner = await service.login('owner');
-});
 beforeEach(async () => {
   // Also deletes the deliveries.
   await service.database.query('DELETE FROM webhook_endpoint');
