@@ -350,21 +350,18 @@ describe('A deployment pinned to one environment', () => {
   it.each(['production', 'development'] as const)(
     'rejects credentials of other environments than %s',
     async (pinned) => {
-      const pinnedService = await startTestApp({ PIN_ENVIRONMENT: pinned });
+      await using pinnedService = await startTestApp({ PIN_ENVIRONMENT: pinned });
       const other = pinned === 'production' ? 'development' : 'production';
-      try {
-        const accepted = await pinnedService.request(PATH, { body: BODY, as: pinnedService[pinned] });
-        expect(accepted.status).toBe(200);
-        for (const as of [pinnedService[other], { ...pinnedService[other], secret: 'wrong' }]) {
-          const { status, headers, body } = await pinnedService.request(PATH, { body: BODY, as });
-          expect([status, body]).toEqual([401, INVALID_API_KEYS]);
-          expect(headers.has('www-authenticate')).toBe(true);
-        }
-        const entries = await pinnedService.database.query('SELECT client_id, environment FROM request_log');
-        expect(entries).toEqual([{ client_id: pinnedService[pinned].clientId, environment: pinned }]);
-      } finally {
-        await pinnedService.close();
+
+      const accepted = await pinnedService.request(PATH, { body: BODY, as: pinnedService[pinned] });
+      expect(accepted.status).toBe(200);
+      for (const as of [pinnedService[other], { ...pinnedService[other], secret: 'wrong' }]) {
+        const { status, headers, body } = await pinnedService.request(PATH, { body: BODY, as });
+        expect([status, body]).toEqual([401, INVALID_API_KEYS]);
+        expect(headers.has('www-authenticate')).toBe(true);
       }
+      const entries = await pinnedService.database.query('SELECT client_id, environment FROM request_log');
+      expect(entries).toEqual([{ client_id: pinnedService[pinned].clientId, environment: pinned }]);
     },
   );
 });

@@ -662,26 +662,23 @@ describe.each([
 describe('POST /events', () => {
   it('does not serve clients of the other environment on a host of one environment', async () => {
     const { clientId: production } = service.production;
-    const pinned = await startTestApp({ PIN_ENVIRONMENT: 'development' });
-    try {
-      const { token: pinnedToken } = await issueServiceToken(pinned);
-      const send = async (client_id: string) =>
-        (await pinned.request('/events', { body: statusUpdate({ client_id }), token: pinnedToken })).status;
-      expect(await send(pinned.development.clientId)).toBe(200);
-      expect(await send(pinned.production.clientId)).toBe(404);
-      const events = await pinned.database.query<{ id: string }>(
-        `INSERT INTO webhook_event (id, created_at, client_id, environment, event, body)
+    await using pinned = await startTestApp({ PIN_ENVIRONMENT: 'development' });
+
+    const { token: pinnedToken } = await issueServiceToken(pinned);
+    const send = async (client_id: string) =>
+      (await pinned.request('/events', { body: statusUpdate({ client_id }), token: pinnedToken })).status;
+    expect(await send(pinned.development.clientId)).toBe(200);
+    expect(await send(pinned.production.clientId)).toBe(404);
+    const events = await pinned.database.query<{ id: string }>(
+      `INSERT INTO webhook_event (id, created_at, client_id, environment, event, body)
          SELECT gen_random_uuid(), now(), id, environment, 'MERCHANT_STATUS_UPDATE', '{}' FROM api_client
           ORDER BY environment RETURNING id`,
-      );
-      const statuses = await Promise.all(
-        events.map(({ id }) => pinned.request(`/events/${id}`, { token: pinnedToken })),
-      );
-      expect(statuses.map(({ status }) => status)).toEqual([200, 404]);
-      expect(await send(production)).toBe(404);
-    } finally {
-      await pinned.close();
-    }
+    );
+    const statuses = await Promise.all(
+      events.map(({ id }) => pinned.request(`/events/${id}`, { token: pinnedToken })),
+    );
+    expect(statuses.map(({ status }) => status)).toEqual([200, 404]);
+    expect(await send(production)).toBe(404);
   });
 });
 

@@ -704,26 +704,23 @@ describe('A deployment with some surfaces', () => {
     ['internal', 404, 404, 401],
     ['platform,careers', 401, 400, 404],
   ])('of %s does not serve the other surfaces', async (surfaces, platform, careers, internal) => {
-    const deployment = await startTestApp({ SURFACES: surfaces });
-    try {
-      // Uses fetch directly, because the document covers all surfaces and has no 404.
-      const send = async (path: string, body?: string) => {
-        const options = { method: 'POST', body, headers: { 'content-type': 'application/json' } };
-        return (await fetch(`${deployment.baseUrl}${path}`, body === undefined ? {} : options)).status;
-      };
-      const statuses = [
-        await send(CREATE_MCP_TOKEN.path, '{}'),
-        await send(SEARCH_DETECTED_ACCOUNTS.path, '{}'),
-        await send(SUBMIT_JOB_APPLICATION.path, '{}'),
-        await send('/events', '{}'),
-        await send('/readyz'),
-        await send('/docs'),
-      ];
-      expect(statuses).toEqual([platform, platform, careers, internal, 200, 200]);
-      expect(await send('/merchants')).toBe(platform);
-      expect(await send('/request-logs')).toBe(surfaces === 'dashboard' ? 401 : 404);
-    } finally {
-      await deployment.close();
-    }
+    await using deployment = await startTestApp({ SURFACES: surfaces });
+
+    // Uses fetch directly, because the document covers all surfaces and has no 404.
+    const send = async (path: string, body?: string) => {
+      const options = { method: 'POST', body, headers: { 'content-type': 'application/json' } };
+      return (await fetch(`${deployment.baseUrl}${path}`, body === undefined ? {} : options)).status;
+    };
+    const statuses = [
+      await send(CREATE_MCP_TOKEN.path, '{}'),
+      await send(SEARCH_DETECTED_ACCOUNTS.path, '{}'),
+      await send(SUBMIT_JOB_APPLICATION.path, '{}'),
+      await send('/events', '{}'),
+      await send('/readyz'),
+      await send('/docs'),
+    ];
+    expect(statuses).toEqual([platform, platform, careers, internal, 200, 200]);
+    expect(await send('/merchants')).toBe(platform);
+    expect(await send('/request-logs')).toBe(surfaces === 'dashboard' ? 401 : 404);
   });
 });

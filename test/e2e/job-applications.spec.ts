@@ -449,17 +449,14 @@ describe('POST /apply', () => {
 
 describe('Retention of job applications', () => {
   it('follows APPLICATION_RETENTION_DAYS', async () => {
-    const service = await startTestApp({ APPLICATION_RETENTION_DAYS: '2' });
-    try {
-      for (const age of [3 * DAY, DAY]) {
-        using _clock = moveClock(service, -age);
-        expect((await submitTo(service, COMPLETE)).status).toBe(200);
-      }
-      await service.app.get(ExpiryJob).run();
-      expect(await countApplications(service)).toBe(1);
-    } finally {
-      await service.close();
+    await using service = await startTestApp({ APPLICATION_RETENTION_DAYS: '2' });
+
+    for (const age of [3 * DAY, DAY]) {
+      using _clock = moveClock(service, -age);
+      expect((await submitTo(service, COMPLETE)).status).toBe(200);
     }
+    await service.app.get(ExpiryJob).run();
+    expect(await countApplications(service)).toBe(1);
   });
 });
 

@@ -579,8 +579,7 @@ it.each([
 it.each(['/login', '/password-reset', '/account', '/account/password'])(
   'GET %s responds 404 where the dashboard is not served',
   async (path) => {
-    const platform = await startTestApp({ SURFACES: 'platform' });
+    await using platform = await startTestApp({ SURFACES: 'platform' });
     expect((await new Visitor(platform).get(path)).status).toBe(404);
-    await platform.close();
   },
 );

@@ -159,7 +159,7 @@ describe('PUT /merchants/{id}/status', () => {
 
 describe('A deployment of one environment', () => {
   it('notifies the clients of both environments of the status of a merchant', async () => {
-    const pinned = await startTestApp({ PIN_ENVIRONMENT: 'production' });
+    await using pinned = await startTestApp({ PIN_ENVIRONMENT: 'production' });
     const { token: pinnedToken } = await issueServiceToken(pinned, ['events:publish']);
     await pinned.request(STATUS, {
       method: 'PUT',
@@ -169,6 +169,5 @@ describe('A deployment of one environment', () => {
     await pinned.app.get(MerchantStatusesService).publishPage();
     const { body } = await pinned.request<Status[]>(STATUS, { token: pinnedToken });
     expect(body).toMatchObject([{ published: 2, finished_at: expect.any(String) }]);
-    await pinned.close();
   });
 });

@@ -309,13 +309,12 @@ describe('The metrics server', () => {
   });
 
   it('does not start without a port', async () => {
-    const other = await startTestApp();
+    await using other = await startTestApp();
     await expect(serveMetrics(other)).rejects.toThrow('without METRICS_PORT');
-    await other.close();
   });
 
   it('leaves out metrics that the database cannot provide, and reports it', async () => {
-    const other = await startTestApp({ METRICS_PORT: '0' });
+    await using other = await startTestApp({ METRICS_PORT: '0' });
     const others = await serveMetrics(other);
     await other.database.query('ALTER TABLE webhook_event_default RENAME TO webhook_event_away');
     expect(await others.value('mcs_partitions_ahead', { table: 'webhook_event' })).toBeUndefined();
@@ -323,6 +322,5 @@ describe('The metrics server', () => {
     expect(
       await others.value('mcs_metrics_reading_failures_total', { source: 'partitions of webhook_event' }),
     ).toBeGreaterThan(0);
-    await other.close();
   });
 });

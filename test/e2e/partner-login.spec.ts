@@ -6,17 +6,18 @@ import { moveClock } from '../support/clock.js';
 import { saveAgentSettings, submitForm } from '../support/dashboard-forms.js';
 import { finishErasures } from '../support/erasures.js';
 import { rememberSecret } from '../support/run-directory.js';
-import { useTestApp, useLogin } from '../support/test-app.js';
+import { useTestApp, type Login } from '../support/test-app.js';
 import { expectUsualErrors } from '../support/usual-errors.js';
 import { BEHIND_PROXY, Visitor, type PageResponse } from '../support/visitor.js';
 
 const PARTNER = 'https://shop.example.com/connect?tenant=1';
 
 const service = useTestApp(BEHIND_PROXY);
-const owner = useLogin(service, 'owner');
+let owner: Login;
 let agent: LoginAgent;
 
 beforeAll(async () => {
+  owner = await service.login('owner');
   agent = await LoginAgent.register(service);
   await useLogin(PARTNER);
 });

@@ -451,18 +451,15 @@ describe('SessionsService.detailsOf()', () => {
 
 // Must be last: @Transactional() uses the application that was started last in the process.
 it('does not find sessions of the other environment on a pinned host', async () => {
-  const pinned = await startTestApp({ PIN_ENVIRONMENT: 'production' });
-  try {
-    await pinned.database.query(
-      `INSERT INTO session (id, client_id, type, external_user_id, created_at, expires_at)
+  await using pinned = await startTestApp({ PIN_ENVIRONMENT: 'production' });
+
+  await pinned.database.query(
+    `INSERT INTO session (id, client_id, type, external_user_id, created_at, expires_at)
        VALUES ($1, $2, 'link', 'u', now(), now() + interval '1 hour')`,
-      [UNKNOWN_ID, pinned.development.clientId],
-    );
-    const body = { session_id: UNKNOWN_ID };
-    expect((await pinned.request('/session/open', { body })).status).toBe(404);
-    await pinned.database.query('UPDATE session SET client_id = $1', [pinned.production.clientId]);
-    expect((await pinned.request('/session/open', { body })).status).toBe(200);
-  } finally {
-    await pinned.close();
-  }
+    [UNKNOWN_ID, pinned.development.clientId],
+  );
+  const body = { session_id: UNKNOWN_ID };
+  expect((await pinned.request('/session/open', { body })).status).toBe(404);
+  await pinned.database.query('UPDATE session SET client_id = $1', [pinned.production.clientId]);
+  expect((await pinned.request('/session/open', { body })).status).toBe(200);
 });

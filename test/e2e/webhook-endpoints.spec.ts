@@ -592,25 +592,22 @@ describe('The URL of an endpoint', () => {
 
 describe('A deployment pinned to one environment', () => {
   it('returns 404 for endpoints of the other environment', async () => {
-    const pinned = await startTestApp({ PIN_ENVIRONMENT: 'production' });
-    try {
-      const login = await pinned.login('owner');
-      const url = someUrl();
-      const body = { environment: 'development', url };
-      const refused = await pinned.request('/webhook-endpoints/create', { body, login });
-      expect([refused.status, refused.body]).toEqual([
-        400,
-        invalidField('The selected environment is invalid. Allowed values: production.'),
-      ]);
-      await addEndpoint(pinned, pinned.development.clientId, url, UNKNOWN_ID);
-      expect((await pinned.request(`/webhook-endpoints/${UNKNOWN_ID}`, { login })).status).toBe(404);
-      const own = await pinned.request('/webhook-endpoints/create', {
-        body: { environment: 'production', url },
-        login,
-      });
-      expect(own.status).toBe(200);
-    } finally {
-      await pinned.close();
-    }
+    await using pinned = await startTestApp({ PIN_ENVIRONMENT: 'production' });
+
+    const login = await pinned.login('owner');
+    const url = someUrl();
+    const body = { environment: 'development', url };
+    const refused = await pinned.request('/webhook-endpoints/create', { body, login });
+    expect([refused.status, refused.body]).toEqual([
+      400,
+      invalidField('The selected environment is invalid. Allowed values: production.'),
+    ]);
+    await addEndpoint(pinned, pinned.development.clientId, url, UNKNOWN_ID);
+    expect((await pinned.request(`/webhook-endpoints/${UNKNOWN_ID}`, { login })).status).toBe(404);
+    const own = await pinned.request('/webhook-endpoints/create', {
+      body: { environment: 'production', url },
+      login,
+    });
+    expect(own.status).toBe(200);
   });
 });

@@ -209,7 +209,7 @@ export async function startTestApp(
       Object.assign(this, { app: undefined });
       app = undefined as never;
     },
-    [Symbol.asyncDispose]() {
+    [Symbol.asyncDispose](this: TestApp) {
       return this.close();
     },
   };
