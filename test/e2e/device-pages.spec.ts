@@ -189,10 +189,8 @@ describe('The device approval pages', () => {
   it('record no decision if its audit entry cannot be written', async () => {
     const { user_code } = await startFlow(service);
     const id = await requestOf(user_code);
-    await service.database.query('ALTER TABLE audit_log RENAME TO audit_log_away');
-    const { status, html } = await decide(service, user, user_code).finally(() =>
-      service.database.query('ALTER TABLE audit_log_away RENAME TO audit_log'),
-    );
+    await using _table = await service.database.hide('audit_log');
+    const { status, html } = await decide(service, user, user_code);
     // The request is still pending.
     expect(status).toBe(404);
     expect(html).toContain('Code not found');

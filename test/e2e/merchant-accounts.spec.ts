@@ -195,11 +195,6 @@ describe('POST /accounts/unlink', () => {
     expect(await unlink({ body: sent })).toMatchObject({ status: 400, body: invalidField(message) });
   });
 
-  it('rejects bodies that are too large or not JSON', async () => {
-    expect((await unlink({ body: { large: 'x'.repeat(600_000) } })).status).toBe(413);
-    expect((await unlink({ body, headers: { 'content-type': 'text/plain' } })).status).toBe(415);
-  });
-
   it('responds with the usual errors', () => expectUsualErrors(service, path, 'merchant_account', { body }));
 });
 

@@ -283,20 +283,6 @@ describe('The pages of merchants', () => {
     expect(await from('')).toBe(`/login?next=${path}`);
   });
 
-  it('export the list', async () => {
-    const admin = await visitorAs('admin');
-    const { headers, text } = await admin.get(`${PATH}/export`);
-    expect(headers.get('content-disposition')).toBe(
-      'attachment; filename="test-organization-merchants-development.csv"',
-    );
-    expect(text).toMatch(/^id,name,hidden\n/);
-    const foreign = await fetch(`${service.baseUrl}${PATH}/export`, {
-      headers: { cookie: admin.login.cookie, 'sec-fetch-site': 'cross-site' },
-    });
-    expect(foreign.status).toBe(403);
-    expect(await auditOf(service, admin.login)).toEqual(['merchant.export success']);
-  });
-
   it('show members no buttons', async () => {
     expect(await statusesOf(PATH)).toEqual(MEMBERS);
     expect(await statusesOf(`${PATH}/export`)).toEqual(ADMINS);

@@ -5,7 +5,7 @@ import type { IssuedCredentials } from '../../src/modules/api-clients/index.js';
 import { SessionsService } from '../../src/modules/sessions/index.js';
 import { ExpiryJob } from '../../src/infrastructure/database/index.js';
 import { moveClock, stopClock } from '../support/clock.js';
-import { CREATE_SESSION, UNKNOWN_ID, SESSION_OPERATIONS } from '../support/operations.js';
+import { CREATE_SESSION, UNKNOWN_ID } from '../support/operations.js';
 import { rememberSecret } from '../support/run-directory.js';
 import { countOf, error, invalidField, startTestApp, useTestApp } from '../support/test-app.js';
 
@@ -321,26 +321,6 @@ describe('POST /session/open', () => {
     expect(refused?.body['error_code']).toBe('TOO_MANY_REQUESTS');
     expect(refused?.headers.get('retry-after')).toBe(String(refused?.body['retry_after']));
     expect((await from('203.0.113.8')).status).toBe(404);
-  });
-});
-
-describe.each(SESSION_OPERATIONS)('$id', ({ path, credentials }) => {
-  it('rejects wrong credentials, bodies that are too large, and other media types', async () => {
-    const as = credentials === 'basic' ? { as: service.development } : {};
-    const large = await service.request(path, { body: { large: 'x'.repeat(600_000) }, ...as });
-    expect([large.status, large.body['error_code']]).toEqual([413, 'PAYLOAD_TOO_LARGE']);
-    const typed = await service.request(path, {
-      body: '{}',
-      headers: { 'content-type': 'text/plain' },
-      ...as,
-    });
-    expect([typed.status, typed.body['error_code']]).toEqual([415, 'UNSUPPORTED_MEDIA_TYPE']);
-    if (credentials === 'none') return;
-    const unknown = await service.request(path, {
-      body: {},
-      as: { ...service.development, secret: 'wrong' },
-    });
-    expect([unknown.status, unknown.body['error_code']]).toEqual([401, 'INVALID_API_KEYS']);
   });
 });
 
