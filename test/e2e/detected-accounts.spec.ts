@@ -87,22 +87,14 @@ describe('POST /detected-accounts/search', () => {
   });
 
   it.each([
-    ['Netflix', 'nEtFlIx'],
-    ['Netflix', '  Net-Flix ® '],
-    ['Netflix', 'N.e.t.f.l.i.x'],
-    ['Netflix', 'ＮＥＴＦＬＩＸ'],
     ['Netflix', 'Netflix.com'],
-    ['Netflix', 'Nétflïx'],
-    ['Lancôme', 'LANCOME'],
     ['Estée Lauder', 'Este\u0301e-lauder'],
     ['Disney+', 'Disney Plus'],
-    ['Disney+', 'disney'],
     ['HBO Max', 'max'],
     ['H&M', 'Hennes & Mauritz'],
     ['The Home Depot', 'home_depot'],
     ["Sam's Club", 'Sam’s Club'],
     ['Abercrombie & Fitch', 'abercrombie AND fitch'],
-    ['Netflix', 'Netflix account'],
     ['Netflix', 'Netflix, Inc.'],
     ['Hulu', 'https://www.hulu.com/welcome'],
   ])('finds %s as "%s"', async (merchant, spelling) => {
@@ -324,12 +316,6 @@ describe('POST /detections', () => {
     expect((await send('detection-2', { merchants: ['Hulu'] })).status).toBe(409);
   });
 
-  it('rejects a blank key', async () => {
-    const message = 'The idempotency key field must not be blank.';
-    const { status, body: refusal } = await create({ idempotency_key: '' });
-    expect([status, refusal]).toEqual([400, invalidField(message)]);
-  });
-
   it('returns the usual errors', () => {
     const { clientId: client_id } = service.production;
     return expectUsualErrors(
@@ -514,23 +500,6 @@ function testRejections(path: string, field: 'name' | 'names', as: () => IssuedC
   const ok = ['Netflix'];
   it.each([
     ['a missing user', { [field]: ok }, 'The external user id field is required.'],
-    ['a null user', { external_user_id: null, [field]: ok }, 'The external user id field is required.'],
-    ['a blank user', { external_user_id: ' \t', [field]: ok }, 'The external user id field is required.'],
-    [
-      'a number instead of a user',
-      { external_user_id: 1, [field]: ok },
-      'The external user id field must be a string.',
-    ],
-    [
-      'a user of 257 characters',
-      { external_user_id: '😀'.repeat(257), [field]: ok },
-      'The external user id field must not be greater than 256 characters.',
-    ],
-    [
-      'a user with U+0000',
-      { external_user_id: '\0', [field]: ok },
-      'The external user id field must not contain null characters or unpaired surrogates.',
-    ],
     ['missing names', { external_user_id: 'u' }, `The ${field} field is required.`],
     ['null instead of names', { external_user_id: 'u', [field]: null }, `The ${field} field is required.`],
     ['an empty list of names', { external_user_id: 'u', [field]: [] }, `The ${field} field is required.`],
@@ -545,11 +514,6 @@ function testRejections(path: string, field: 'name' | 'names', as: () => IssuedC
       `The ${field} field must be an array.`,
     ],
     [
-      'true instead of names',
-      { external_user_id: 'u', [field]: true },
-      `The ${field} field must be an array.`,
-    ],
-    [
       '101 names',
       { external_user_id: 'u', [field]: Array(101).fill('a') },
       `The ${field} field must not have more than 100 items.`,
@@ -558,11 +522,6 @@ function testRejections(path: string, field: 'name' | 'names', as: () => IssuedC
       'a number as a name',
       { external_user_id: 'u', [field]: [7] },
       `The ${field}[0] field must be a string.`,
-    ],
-    [
-      'a list as a name',
-      { external_user_id: 'u', [field]: ['a', ['b']] },
-      `The ${field}[1] field must be a string.`,
     ],
     [
       'a null name',
@@ -581,17 +540,10 @@ function testRejections(path: string, field: 'name' | 'names', as: () => IssuedC
       `The ${field}[0] field must not contain null characters or unpaired surrogates.`,
     ],
     [
-      'a name with an unpaired surrogate',
-      `{"external_user_id":"u","${field}":["\\ud83d"]}`,
-      `The ${field}[0] field must not contain null characters or unpaired surrogates.`,
-    ],
-    [
       'two problems, and reports the first',
       { external_user_id: 1, [field]: 1 },
       'The external user id field must be a string.',
     ],
-    ['a body that is not valid JSON', '{', 'The request body is not valid JSON.'],
-    ['a list instead of an object', [], 'The request body must be a JSON object.'],
   ])('rejects %s', async (_what, body, message) => {
     const response = await service.request(path, { body, as: as() });
     expect(response.status).toBe(400);

@@ -133,14 +133,6 @@ describe('POST /session/create', () => {
     ['The external user id field is required.', { external_user_id: undefined }],
     ['The external user id field must be a string.', { external_user_id: 7 }],
     ['The card id field is required when the type is card_switcher.', { type: 'card_switcher' }],
-    [
-      'The card id field is required when the type is card_switcher.',
-      { type: 'card_switcher', card_id: null },
-    ],
-    [
-      'The card id field is required when the type is card_switcher.',
-      { type: 'card_switcher', card_id: ' ' },
-    ],
     ['The card id field must be a string.', { card_id: 81 }],
     ['The card id field must not be greater than 256 characters.', { card_id: 'x'.repeat(257) }],
     ['The email field must be a valid email address.', { email: 'ada' }],

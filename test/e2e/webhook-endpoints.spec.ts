@@ -175,40 +175,14 @@ describe('POST /webhook-endpoints/create', () => {
       { environment: 'staging' },
       'The selected environment is invalid. Allowed values: development, production.',
     ],
-    [
-      'a numeric environment',
-      { environment: 1 },
-      'The selected environment is invalid. Allowed values: development, production.',
-    ],
-    [
-      'a list as environment',
-      { environment: ['development'] },
-      'The selected environment is invalid. Allowed values: development, production.',
-    ],
     ['no url', { url: undefined }, 'The url field is required.'],
-    ['a null url', { url: null }, 'The url field is required.'],
     ['a blank url', { url: ' ' }, 'The url field is required.'],
     ['a numeric url', { url: 7 }, 'The url field must be a string.'],
-    ['a list as url', { url: ['https://example.com'] }, 'The url field must be a string.'],
-    [
-      'a url with a null character',
-      { url: 'https://example.com/\0' },
-      'The url field must not contain null characters or unpaired surrogates.',
-    ],
     ['a url that is too long', { url: `https://example.com/${'a'.repeat(2064)}` }, URL_TOO_LONG],
     ['a url of too many emoji', { url: `https://example.com/${'😀'.repeat(2064)}` }, URL_TOO_LONG],
     ['an http url', { url: 'http://example.com/' }, NOT_PUBLIC],
     ['an IP address', { url: 'https://127.0.0.1/' }, NOT_PUBLIC],
-    ['an IP address in hexadecimal', { url: 'https://0x7f.1/' }, NOT_PUBLIC],
-    ['localhost', { url: 'https://localhost/' }, NOT_PUBLIC],
     ['a url with credentials', { url: 'https://user:secret@example.com/' }, NOT_PUBLIC],
-    ['a url without a scheme', { url: 'example.com' }, NOT_PUBLIC],
-    ['a numeric description', { description: 7 }, 'The description field must be a string.'],
-    [
-      'a description with a null character',
-      { description: '\0' },
-      'The description field must not contain null characters or unpaired surrogates.',
-    ],
     ['a description that is too long', { description: 'x'.repeat(256) }, DESCRIPTION_TOO_LONG],
     ['a description of too many emoji', { description: '😀'.repeat(256) }, DESCRIPTION_TOO_LONG],
     ['a text as events', { events: 'CARD_UPDATED' }, 'The events field must be an array.'],
@@ -221,26 +195,11 @@ describe('POST /webhook-endpoints/create', () => {
     ['a number as event', { events: [7] }, `The selected events[0] is invalid. ${ALLOWED_EVENTS}`],
     ['a null event', { events: [null] }, 'The events[0] field is required.'],
     [
-      'an unknown status',
-      { status: 'broken' },
-      'The selected status is invalid. Allowed values: enabled, paused.',
-    ],
-    [
       'the status disabled',
       { status: 'disabled' },
       'The selected status is invalid. Allowed values: enabled, paused.',
     ],
-    [
-      'a Boolean as status',
-      { status: true },
-      'The selected status is invalid. Allowed values: enabled, paused.',
-    ],
     // One problem per response: the first in the order of the fields.
-    [
-      'invalid events and status (reports the first)',
-      { events: 7, status: 7 },
-      'The events field must be an array.',
-    ],
     [
       'an invalid url, events and status (reports the first)',
       { url: 'http://example.com/', events: 7, status: 7 },
@@ -251,7 +210,6 @@ describe('POST /webhook-endpoints/create', () => {
       { environment: 'x', url: 7, description: 7 },
       'The selected environment is invalid. Allowed values: development, production.',
     ],
-    ['two invalid fields (reports the first)', { url: 'http://example.com/', description: 7 }, NOT_PUBLIC],
   ])('rejects %s', async (_case, change, message) => {
     const { status, body } = await create({ environment: 'development', url: someUrl(), ...change });
     expect([status, body]).toEqual([400, invalidField(message)]);
