@@ -2,11 +2,9 @@ import { randomUUID } from 'node:crypto';
 import type { AnyEvent } from '../../src/infrastructure/event-catalog/index.js';
 import { OrganizationQueryQueue } from '../../src/modules/request-logs/index.js';
 import { WebhookPublisher } from '../../src/modules/webhooks/index.js';
-import { PasswordLinksService } from '../../src/modules/dashboard-login/index.js';
 import { addSamlConfiguration, grantRole, submitForm } from '../support/dashboard-forms.js';
 import { addInvited, addUser } from '../support/dashboard-users.js';
 import { eventually } from '../support/eventually.js';
-import { mailTo, tokenIn } from '../support/mails.js';
 import { useTestApp, type Login } from '../support/test-app.js';
 import { CREATE_MCP_TOKEN, CREATE_SESSION } from '../support/operations.js';
 import { rememberSecret } from '../support/run-directory.js';
@@ -280,26 +278,6 @@ describe('The list of users', () => {
     await grantRole(service, owner.login, viewer);
     const { text } = await owner.get(`/dashboard/users?search=${encodeURIComponent(viewer.email)}`);
     expect(text).toContain('Viewer (temporarily Admin)');
-  });
-});
-
-describe('An invitation', () => {
-  it('names the person and the organization, and logs in the new user', async () => {
-    const invited = await addInvited(service);
-    await service.app.get(PasswordLinksService).invite(invited);
-    const mail = await mailTo(service, invited.email, 'Your invitation');
-    // No sentence ends with a name, which may end with a period.
-    expect(mail).toContain('Test organization has invited you to its dashboard.');
-    const token = tokenIn(mail);
-    const visitor = new Visitor(service);
-    const { text } = await visitor.get(`/password-reset/confirm?token=${token}`);
-    expect(text).toMatch(/Welcome to the dashboard of [^<]+</);
-    expect(text).toContain(`You were invited as Ada (${invited.email}).`);
-    const new_password = randomUUID();
-    expect((await visitor.submit('/password-reset/confirm', { token, new_password })).location).toBe(
-      '/dashboard',
-    );
-    expect((await visitor.get('/account')).text).toContain(invited.email);
   });
 });
 

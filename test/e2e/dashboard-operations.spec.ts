@@ -133,8 +133,8 @@ describe.each(DASHBOARD_OPERATIONS)('$id', (operation) => {
     const response = await send(operation, { token });
     expect([response.status, response.body]).toEqual([403, missingScope(scope)]);
     if (action) expect(await newestEntry()).toMatchObject(denied(operation, owner, 'The owner') as object);
-    const { audit_log: _, ...after } = await everything(service);
-    expect(before).toMatchObject(after);
+    const { audit_log: recorded, ...after } = await everything(service);
+    expect(before).toMatchObject(action ? after : { ...after, audit_log: recorded });
   });
 
   it('accepts a member’s access token with only the required scope', async () => {

@@ -322,10 +322,14 @@ describe('An invitation', () => {
 
   it('sets the first password within 7 days', async () => {
     const invited = await invite();
+    // No sentence ends with a name, which may end with a period.
     expect(invited.mail).toContain('Test organization has invited you to its dashboard.');
     {
       using _clock = moveClock(service, 7 * DAY - HOUR);
       expect(await canLogIn(invited, NEW_PASSWORD)).toBe(false);
+      const { text } = await new Visitor(service).get(confirmPath(invited.token));
+      expect(text).toMatch(/Welcome to the dashboard of [^<]+</);
+      expect(text).toContain(`You were invited as Ada (${invited.email}).`);
       // The new user is logged in.
       expect((await set(invited.token)).location).toBe('/dashboard');
       expect(await canLogIn(invited, NEW_PASSWORD)).toBe(true);
