@@ -130,6 +130,14 @@ describe('The repository of the request log', () => {
     await repository.append([]);
   });
 
+  it('separates clients and environments', async () => {
+    const one = someClient();
+    const clients = [one, { ...one, environment: 'development' as const }, someClient()];
+    for (const client of clients) await repository.append([requestOf(client), attemptOf(client)]);
+    for (const client of clients) expect(await newest(allOf(client))).toHaveLength(2);
+    expect(await newest(allOf(someClient()))).toEqual([]);
+  });
+
   it('includes both ends of a period, to the millisecond', async () => {
     const client = someClient();
     await repository.append([-1, 0, 1, 2, 3].map((offset) => requestOf(client, { createdAt: at(offset) })));
