@@ -6,7 +6,7 @@ import {
 } from '../../src/modules/detected-accounts/index.js';
 import { moveClock, stopClock } from '../support/clock.js';
 import { issueServiceToken } from '../support/service-tokens.js';
-import { error, invalidField, useTestApp } from '../support/test-app.js';
+import { error, invalidField, useTestApp, type TestResponse } from '../support/test-app.js';
 import { expectUsualErrors } from '../support/usual-errors.js';
 import { watchStatements } from '../support/statements.js';
 
@@ -497,57 +497,35 @@ describe('Import of detections', () => {
 
 /** Both operations reject the same requests. Only the name of the list differs. */
 function testRejections(path: string, field: 'name' | 'names', as: () => IssuedCredentials): void {
-  const ok = ['Netflix'];
-  it.each([
-    ['a missing user', { [field]: ok }, 'The external user id field is required.'],
-    ['missing names', { external_user_id: 'u' }, `The ${field} field is required.`],
-    ['null instead of names', { external_user_id: 'u', [field]: null }, `The ${field} field is required.`],
-    ['an empty list of names', { external_user_id: 'u', [field]: [] }, `The ${field} field is required.`],
-    [
-      'text instead of names',
-      { external_user_id: 'u', [field]: 'Netflix' },
-      `The ${field} field must be an array.`,
-    ],
-    [
-      'an object instead of names',
-      { external_user_id: 'u', [field]: { 0: 'a' } },
-      `The ${field} field must be an array.`,
-    ],
-    [
-      '101 names',
-      { external_user_id: 'u', [field]: Array(101).fill('a') },
-      `The ${field} field must not have more than 100 items.`,
-    ],
-    [
-      'a number as a name',
-      { external_user_id: 'u', [field]: [7] },
-      `The ${field}[0] field must be a string.`,
-    ],
-    [
-      'a null name',
-      { external_user_id: 'u', [field]: ['a', 'b', null] },
-      `The ${field}[2] field is required.`,
-    ],
-    ['a blank name', { external_user_id: 'u', [field]: ['a', ' '] }, `The ${field}[1] field is required.`],
+  const send = (body: object): Promise<TestResponse> => service.request(path, { body, as: as() });
+
+  it.each<[string, unknown, string]>([
+    ['missing names', undefined, ' field is required.'],
+    ['null instead of names', null, ' field is required.'],
+    ['an empty list of names', [], ' field is required.'],
+    ['text instead of names', 'Netflix', ' field must be an array.'],
+    ['an object instead of names', { 0: 'a' }, ' field must be an array.'],
+    ['101 names', Array(101).fill('a'), ' field must not have more than 100 items.'],
+    ['a number as a name', [7], '[0] field must be a string.'],
+    ['a null name', ['a', 'b', null], '[2] field is required.'],
+    ['a blank name', ['a', ' '], '[1] field is required.'],
     [
       'a name of 257 characters',
-      { external_user_id: 'u', [field]: ['a', 'é'.repeat(257)] },
-      `The ${field}[1] field must not be greater than 256 characters.`,
+      ['a', 'é'.repeat(257)],
+      '[1] field must not be greater than 256 characters.',
     ],
-    [
-      'a name with U+0000',
-      { external_user_id: 'u', [field]: ['a\0'] },
-      `The ${field}[0] field must not contain null characters or unpaired surrogates.`,
-    ],
-    [
-      'two problems, and reports the first',
-      { external_user_id: 1, [field]: 1 },
-      'The external user id field must be a string.',
-    ],
-  ])('rejects %s', async (_what, body, message) => {
-    const response = await service.request(path, { body, as: as() });
-    expect(response.status).toBe(400);
-    expect(response.body).toEqual(invalidField(message));
+    ['a name with U+0000', ['a\0'], '[0] field must not contain null characters or unpaired surrogates.'],
+  ])('rejects %s', async (_what, names, problem) => {
+    const { status, body } = await send({ external_user_id: 'u', [field]: names });
+    expect([status, body]).toEqual([400, invalidField(`The ${field}${problem}`)]);
+  });
+
+  it.each([
+    [undefined, 'is required.'],
+    [1, 'must be a string.'],
+  ])('reports first if the user is %j', async (external_user_id, problem) => {
+    const { status, body } = await send({ external_user_id, [field]: 1 });
+    expect([status, body]).toEqual([400, invalidField(`The external user id field ${problem}`)]);
   });
 }
 

@@ -14,6 +14,7 @@ import { whileInsertsFail } from '../support/failing-inserts.js';
 
 const INVALID_EVENT = `The selected event is invalid. Allowed values: ${EVENT_NAMES.join(', ')}.`;
 
+const OF_LOGIN = 'when the event is ACCOUNT_LOGIN_REQUIRED.';
 const CONCURRENT = 20;
 const CLIENT_NOT_FOUND = error('INVALID_REQUEST', 'NOT_FOUND', 'There is no API client with this client_id.');
 const SESSION_NOT_FOUND = error('SESSION_ERROR', 'SESSION_NOT_FOUND', 'There is no session with this ID.');
@@ -150,31 +151,15 @@ describe('POST /events', () => {
     ['no client', { client_id: undefined }, 'The client id field is required.'],
     ['an invalid client', { client_id: 'me' }, 'The client id field must be a UUID.'],
     ['an unknown event', { event: 'UNKNOWN' }, INVALID_EVENT],
-    [
-      'no user',
-      { external_user_id: null },
-      'The external user id field is required when the event is ACCOUNT_LOGIN_REQUIRED.',
-    ],
-    [
-      'no merchant',
-      { merchant_id: undefined },
-      'The merchant id field is required when the event is ACCOUNT_LOGIN_REQUIRED.',
-    ],
+    ['no user', { external_user_id: null }, `The external user id field is required ${OF_LOGIN}`],
+    ['no merchant', { merchant_id: undefined }, `The merchant id field is required ${OF_LOGIN}`],
     [
       'a session that the event lacks',
       { session_id: UNKNOWN_ID },
-      'The session id field must not be present when the event is ACCOUNT_LOGIN_REQUIRED.',
+      `The session id field must not be present ${OF_LOGIN}`,
     ],
-    [
-      'a task that the event lacks',
-      { task_id: 7 },
-      'The task id field must not be present when the event is ACCOUNT_LOGIN_REQUIRED.',
-    ],
-    [
-      'metadata that the event lacks',
-      { metadata: {} },
-      'The metadata field must not be present when the event is ACCOUNT_LOGIN_REQUIRED.',
-    ],
+    ['a task that the event lacks', { task_id: 7 }, `The task id field must not be present ${OF_LOGIN}`],
+    ['metadata that the event lacks', { metadata: {} }, `The metadata field must not be present ${OF_LOGIN}`],
     [
       'no task',
       cardUpdatedWithout('task_id'),

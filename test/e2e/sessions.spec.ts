@@ -16,6 +16,9 @@ const EXTEND_NOT_SUPPORTED = error(
   'EXTEND_NOT_SUPPORTED',
   'The session has expired. Create a new one.',
 );
+const CARD_REQUIRED = 'The card id field is required when the type is card_switcher.';
+const SELECTED_TYPE =
+  'The selected type is invalid. Allowed values: card_switcher, transaction_link, link, vault.';
 const TOO_MANY_KEYS = 'The metadata field must not have more than 10 keys.';
 const VALID = { type: 'link', external_user_id: 'user-1' };
 
@@ -122,17 +125,11 @@ describe('POST /session/create', () => {
 
   it.each([
     ['The type field is required.', { type: undefined }],
-    [
-      'The selected type is invalid. Allowed values: card_switcher, transaction_link, link, vault.',
-      { type: 'LINK' },
-    ],
-    [
-      'The selected type is invalid. Allowed values: card_switcher, transaction_link, link, vault.',
-      { type: ['link'] },
-    ],
+    [SELECTED_TYPE, { type: 'LINK' }],
+    [SELECTED_TYPE, { type: ['link'] }],
     ['The external user id field is required.', { external_user_id: undefined }],
     ['The external user id field must be a string.', { external_user_id: 7 }],
-    ['The card id field is required when the type is card_switcher.', { type: 'card_switcher' }],
+    [CARD_REQUIRED, { type: 'card_switcher' }],
     ['The card id field must be a string.', { card_id: 81 }],
     ['The card id field must not be greater than 256 characters.', { card_id: 'x'.repeat(257) }],
     ['The email field must be a valid email address.', { email: 'ada' }],
@@ -167,10 +164,7 @@ describe('POST /session/create', () => {
       { metadata: { ['k'.repeat(501)]: 'x' } },
     ],
     // Only the first problem is reported, in the order of the fields.
-    [
-      'The card id field is required when the type is card_switcher.',
-      { type: 'card_switcher', email: 'ada', phone_number: 'x', metadata: 7 },
-    ],
+    [CARD_REQUIRED, { type: 'card_switcher', email: 'ada', phone_number: 'x', metadata: 7 }],
     ['The email field must be a valid email address.', { email: 'ada', phone_number: 'x' }],
   ])('rejects a body: %s', async (message, change) => {
     const count = 'SELECT count(*) FROM session';

@@ -28,6 +28,8 @@ const LIMIT_REACHED = error(
   'WEBHOOK_ENDPOINT_LIMIT_REACHED',
   'The environment already has the maximum of 10 webhook endpoints.',
 );
+const SELECTED_ENVIRONMENT = 'The selected environment is invalid. Allowed values: development, production.';
+const SELECTED_STATUS = 'The selected status is invalid. Allowed values: enabled, paused.';
 const NOT_PUBLIC = 'The url field must be a public https URL.';
 const URL_TOO_LONG = 'The url field must not be greater than 2083 characters.';
 const DESCRIPTION_TOO_LONG = 'The description field must not be greater than 255 characters.';
@@ -178,11 +180,7 @@ describe('POST /webhook-endpoints/create', () => {
 
   it.each([
     ['no environment', { environment: undefined }, 'The environment field is required.'],
-    [
-      'an unknown environment',
-      { environment: 'staging' },
-      'The selected environment is invalid. Allowed values: development, production.',
-    ],
+    ['an unknown environment', { environment: 'staging' }, SELECTED_ENVIRONMENT],
     ['no url', { url: undefined }, 'The url field is required.'],
     ['a blank url', { url: ' ' }, 'The url field is required.'],
     ['a numeric url', { url: 7 }, 'The url field must be a string.'],
@@ -202,11 +200,7 @@ describe('POST /webhook-endpoints/create', () => {
     ],
     ['a number as event', { events: [7] }, `The selected events[0] is invalid. ${ALLOWED_EVENTS}`],
     ['a null event', { events: [null] }, 'The events[0] field is required.'],
-    [
-      'the status disabled',
-      { status: 'disabled' },
-      'The selected status is invalid. Allowed values: enabled, paused.',
-    ],
+    ['the status disabled', { status: 'disabled' }, SELECTED_STATUS],
     // One problem per response: the first in the order of the fields.
     [
       'an invalid url, events and status (reports the first)',
@@ -216,7 +210,7 @@ describe('POST /webhook-endpoints/create', () => {
     [
       'three invalid fields (reports the first)',
       { environment: 'x', url: 7, description: 7 },
-      'The selected environment is invalid. Allowed values: development, production.',
+      SELECTED_ENVIRONMENT,
     ],
   ])('rejects %s', async (_case, change, message) => {
     const { status, body } = await create({ environment: 'development', url: someUrl(), ...change });
@@ -271,10 +265,7 @@ describe('Webhook endpoints', () => {
     for (const [query, message] of [
       ['', 'The environment field is required.'],
       ['?environment=', 'The environment field is required.'],
-      [
-        '?environment=staging',
-        'The selected environment is invalid. Allowed values: development, production.',
-      ],
+      ['?environment=staging', SELECTED_ENVIRONMENT],
       ['?environment=development&page=2', 'The query parameter page is not known.'],
     ]) {
       const { status, body } = await service.request(`/webhook-endpoints${query}`, { token });
@@ -401,11 +392,7 @@ describe('PATCH /webhook-endpoints/:id', () => {
     ['a url that is too long', { url: `https://example.com/${'a'.repeat(2064)}` }, URL_TOO_LONG],
     ['a description that is too long', { description: 'x'.repeat(256) }, DESCRIPTION_TOO_LONG],
     ['an unknown event', { events: ['X'] }, `The selected events[0] is invalid. ${ALLOWED_EVENTS}`],
-    [
-      'the status disabled',
-      { status: 'disabled' },
-      'The selected status is invalid. Allowed values: enabled, paused.',
-    ],
+    ['the status disabled', { status: 'disabled' }, SELECTED_STATUS],
     [
       'two invalid fields (reports the first)',
       { url: 'http://example.com/', description: 'x'.repeat(256) },
