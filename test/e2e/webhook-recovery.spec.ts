@@ -1,6 +1,4 @@
 import { randomUUID } from 'node:crypto';
-import { once } from 'node:events';
-import { createServer, type AddressInfo } from 'node:net';
 import { setTimeout as pause } from 'node:timers/promises';
 import { EVENT_NAMES } from '../../src/infrastructure/event-catalog/index.js';
 import { exampleEvent, examplePayload, WebhookPublisher } from '../../src/modules/webhooks/index.js';
@@ -22,6 +20,7 @@ import {
   queueIsEmpty,
   copyFailure,
 } from '../support/webhook-receiver.js';
+import { freePort } from '../support/ports.js';
 
 const INVALID_EVENT = `The selected event is invalid. Allowed values: ${EVENT_NAMES.join(', ')}.`;
 
@@ -121,17 +120,6 @@ function holdResponses(): () => void {
   };
 }
 
-/** Returns a URL on a port that refuses connections. */
-async function deadUrl(): Promise<string> {
-  const server = createServer();
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as AddressInfo;
-  server.close();
-  await once(server, 'close');
-  return `http://127.0.0.1:${port}/`;
-}
-
 describe('Testing an endpoint', () => {
   it('reports that the endpoint received the event', async () => {
     const id = await createEndpoint();
@@ -187,7 +175,7 @@ describe('Testing an endpoint', () => {
   );
 
   it('reports a refused connection', async () => {
-    const url = await deadUrl();
+    const url = `http://127.0.0.1:${await freePort()}/`;
     const { status, body } = await test(await createEndpoint(url));
     expect([status, body]).toEqual([
       200,
