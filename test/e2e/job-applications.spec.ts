@@ -533,6 +533,15 @@ describe('Rate limit of job applications behind a proxy', () => {
     expect(await statusFrom(`203.0.113.1, ${inner}`)).toBe(400);
   });
 
+  it('counts the addresses of an IPv6 /64 network together', async () => {
+    const [first, last, next] = ['2001:db8:1:2::1', '2001:db8:1:2:ffff:ffff:ffff:ffff', '2001:db8:1:3::1'];
+    const statuses = [];
+    for (const address of [first, last, first, last, next]) {
+      statuses.push(await statusFrom(`${address}, 198.51.100.7`));
+    }
+    expect(statuses).toEqual([400, 400, 429, 429, 400]);
+  });
+
   // `request-origin.spec.ts` has a table of all spellings.
   it('counts every spelling of an address together, and all that is no address as the proxy', async () => {
     for (const spellings of [
