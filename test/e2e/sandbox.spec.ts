@@ -167,6 +167,12 @@ describe('POST /development/accounts/link', () => {
 
   it.each([
     [{ merchant_id: 999_999 }, 404, NO_MERCHANT],
+    [{ merchant_id: 0 }, 400, invalidField('The merchant id field must be at least 1.')],
+    [
+      { merchant_id: 2 ** 31 },
+      400,
+      invalidField('The merchant id field must not be greater than 2147483647.'),
+    ],
     [{ session_id: 'x' }, 400, invalidField('The session id field must be a UUID.')],
   ])('rejects %j', async (change, expectedStatus, expectedBody) => {
     const valid = { external_user_id: 'linker', merchant_id: 16 };

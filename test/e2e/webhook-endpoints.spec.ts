@@ -188,6 +188,7 @@ describe('POST /webhook-endpoints/create', () => {
     ['a url of too many emoji', { url: `https://example.com/${'😀'.repeat(2064)}` }, URL_TOO_LONG],
     ['an http url', { url: 'http://example.com/' }, NOT_PUBLIC],
     ['an IP address', { url: 'https://127.0.0.1/' }, NOT_PUBLIC],
+    ['a url without a scheme', { url: 'example.com' }, NOT_PUBLIC],
     ['a url with credentials', { url: 'https://user:secret@example.com/' }, NOT_PUBLIC],
     ['a description that is too long', { description: 'x'.repeat(256) }, DESCRIPTION_TOO_LONG],
     ['a description of too many emoji', { description: '😀'.repeat(256) }, DESCRIPTION_TOO_LONG],
