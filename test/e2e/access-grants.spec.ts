@@ -2,7 +2,7 @@ import { DAY, SECOND } from '../../src/infrastructure/time/index.js';
 import { moveClock } from '../support/clock.js';
 import { auditedBy } from '../support/audited.js';
 import { openPage, renewLogins, submitForm, type FormResponse } from '../support/dashboard-forms.js';
-import { useTestApp, type Login } from '../support/test-app.js';
+import { useTestApp, type Login, useLogin } from '../support/test-app.js';
 
 /** Seconds. */
 const ONE_DAY = DAY / SECOND;
@@ -19,13 +19,8 @@ interface Grant {
 }
 
 const service = useTestApp();
-let owner: Login;
-let admin: Login;
-
-beforeAll(async () => {
-  owner = await service.login('owner');
-  admin = await service.login('admin');
-});
+const owner = useLogin(service, 'owner');
+const admin = useLogin(service, 'admin');
 beforeEach(() => renewLogins(service));
 
 const PATH = '/dashboard/access-grants';

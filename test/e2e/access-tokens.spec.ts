@@ -29,7 +29,7 @@ import { Visitor } from '../support/visitor.js';
 import { moveClock, stopClock } from '../support/clock.js';
 import { accessToken, decide, poll, sendForm, startFlow, type Fields } from '../support/device-flow.js';
 import { rememberSecret } from '../support/run-directory.js';
-import { basic, error, useTestApp, type TestResponse, type Login } from '../support/test-app.js';
+import { basic, error, useTestApp, type TestResponse, type Login, useLogin } from '../support/test-app.js';
 
 const NEW_PASSWORD = 'plum gravel orbit lantern';
 const DASHBOARD_URL = 'https://dashboard.example.com';
@@ -75,11 +75,7 @@ const service = useTestApp({
   DASHBOARD_REQUESTS_PER_MINUTE: '100',
   INTROSPECTIONS_PER_MINUTE: '30',
 });
-let user: Login;
-
-beforeAll(async () => {
-  user = await service.login('admin');
-});
+const user = useLogin(service, 'admin');
 
 const me = (token: string): Promise<TestResponse> => service.request('/me', { token });
 
@@ -564,10 +560,7 @@ describe("A user's device access", () => {
     expect((await visitor.fill('/account', {}, '/account/sessions/end-others')).location).toBe('/account');
   }
 
-  let owner: Login;
-  beforeAll(async () => {
-    owner = await service.login('owner');
-  });
+  const owner = useLogin(service, 'owner');
 
   it.each<[string, (login: Login) => Promise<unknown>]>([
     ['a password reset', resetPassword],

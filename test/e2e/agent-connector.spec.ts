@@ -899,20 +899,16 @@ describe('Tool calls', () => {
   });
 
   it('report a failure of the service without its details', async () => {
-    await service.database.query('ALTER TABLE merchant_account RENAME TO merchant_account_away');
-    try {
-      const result = await asAgent(token, (agent) => agent.call('list_merchant_accounts'));
-      expect(result).toEqual({
-        isError: true,
-        content: {
-          error_type: 'API_ERROR',
-          error_code: 'INTERNAL_ERROR',
-          error_message: 'An unexpected error occurred. Quote the X-Request-Id header when reporting it.',
-        },
-      });
-    } finally {
-      await service.database.query('ALTER TABLE merchant_account_away RENAME TO merchant_account');
-    }
+    await using _table = await service.database.hide('merchant_account');
+    const result = await asAgent(token, (agent) => agent.call('list_merchant_accounts'));
+    expect(result).toEqual({
+      isError: true,
+      content: {
+        error_type: 'API_ERROR',
+        error_code: 'INTERNAL_ERROR',
+        error_message: 'An unexpected error occurred. Quote the X-Request-Id header when reporting it.',
+      },
+    });
   });
 
   it('get 503 while the database is unavailable', async () => {

@@ -1,15 +1,11 @@
 import { auditedBy } from '../support/audited.js';
 import { allowDomain, openPage, renewLogins, submitForm } from '../support/dashboard-forms.js';
-import { useTestApp, type Login } from '../support/test-app.js';
+import { useTestApp, useLogin } from '../support/test-app.js';
 import { addUser, auditOf } from '../support/dashboard-users.js';
 import { Visitor, visitorWithRole } from '../support/visitor.js';
 
 const service = useTestApp();
-let owner: Login;
-
-beforeAll(async () => {
-  owner = await service.login('owner');
-});
+const owner = useLogin(service, 'owner');
 beforeEach(() => renewLogins(service));
 
 const PATH = '/dashboard/allowed-domains';

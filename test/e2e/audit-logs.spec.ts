@@ -309,32 +309,6 @@ describe('Period of GET /audit_logs', () => {
     }
   });
 
-  const INVALID_TIMESTAMPS = [
-    'yesterday',
-    '2026-01-01',
-    '2026-01-01T00:00:00',
-    '2026-01-01 00:00:00Z',
-    '2026-01-01T00:00:00+00',
-    '2026-01-01T00:00:00+24:00',
-    '2026-02-29T00:00:00Z',
-    '2026-02-29T00:00:00+01:00',
-    '2026-13-01T00:00:00Z',
-    '2026-01-01T25:00:00Z',
-    '2026-01-01T00:00:60Z',
-    '2026-01-01T00:00:00.Z',
-    '1769847330',
-    '\0',
-    '2026-01-01T00:00:00Z\0',
-  ];
-
-  it.each(INVALID_TIMESTAMPS)('rejects %j as a timestamp', async (value) => {
-    for (const name of ['start', 'end']) {
-      const { status, body } = await list({ [name]: value });
-      const message = `The ${name} field must be a date and time such as 2026-01-31T08:15:30Z.`;
-      expect([status, body]).toEqual([400, invalidField(message)]);
-    }
-  });
-
   it('requires the start before the end', async () => {
     const { status, body } = await list({ start: '2026-01-02T00:00:00Z', end: '2026-01-01T23:59:59.999Z' });
     expect([status, body]).toEqual([400, invalidField('The start field must not be after the end field.')]);

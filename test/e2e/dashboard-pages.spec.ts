@@ -28,8 +28,9 @@ import { someAddress } from '../support/dashboard-users.js';
 import { DASHBOARD_OPERATIONS, UNKNOWN_ID } from '../support/operations.js';
 import { samlMetadata } from '../support/saml.js';
 import { NETFLIX, newLink } from '../support/sign-in-links.js';
-import { useTestApp, type Login } from '../support/test-app.js';
+import { useTestApp, type Login, useLogin } from '../support/test-app.js';
 import { visitorWithRole, type Visitor } from '../support/visitor.js';
+import { whileInsertsFail } from '../support/failing-inserts.js';
 
 /** A route of a page that shows or performs an operation of the dashboard API. */
 interface PageRoute {
@@ -504,25 +505,13 @@ describe('Forms of the dashboard', () => {
     );
   });
 
-  async function whileNothingCanBeRecorded(work: () => Promise<void>): Promise<void> {
-    await service.database.query(
-      `CREATE FUNCTION fail() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE EXCEPTION 'full'; END $$;
-       CREATE TRIGGER fail BEFORE INSERT ON audit_log FOR EACH ROW EXECUTE FUNCTION fail();`,
-    );
-    try {
-      await work();
-    } finally {
-      await service.database.query('DROP TRIGGER fail ON audit_log; DROP FUNCTION fail();');
-    }
-  }
-
   describe.each(AUDITED_FORMS)('$operation', ({ operation, prepare, isOwned, isIdempotent }) => {
     const { action } = permissionOf(operation);
 
     it('changes and records together, or not at all', async () => {
       const { path, fields, target } = await prepare();
       const before = await everything(service);
-      await whileNothingCanBeRecorded(async () => {
+      await whileInsertsFail(service, 'audit_log', async () => {
         expect((await submitForm(service, owner, path, fields)).status).toBe(500);
       });
       expect(await everything(service)).toEqual(before);
@@ -595,9 +584,8 @@ describe('Forms of the dashboard', () => {
   });
 
   it('fail with 500 when a denial cannot be recorded', async () => {
-    await service.database.query('ALTER TABLE audit_log RENAME TO audit_log_renamed');
+    await using _table = await service.database.hide('audit_log');
     const { status } = await submitForm(service, visitors.member.login, '/dashboard/users/invitations/new');
-    await service.database.query('ALTER TABLE audit_log_renamed RENAME TO audit_log');
     expect(status).toBe(500);
   });
 });
@@ -655,11 +643,10 @@ describe.each([
   ['production', 'development'],
 ] as const)('A deployment pinned to %s', (pinned, other) => {
   const host = useTestApp({ PIN_ENVIRONMENT: pinned });
-  let login: Login;
+  const login = useLogin(host, 'owner');
   let visitor: Visitor;
 
   beforeAll(async () => {
-    login = await host.login('owner');
     visitor = loggedIn(host, login);
     visitor.cookies.set('environment', other);
   });

@@ -6,7 +6,7 @@ import {
 } from '../../src/modules/detected-accounts/index.js';
 import { moveClock, stopClock } from '../support/clock.js';
 import { issueServiceToken } from '../support/service-tokens.js';
-import { error, invalidField, useTestApp, type RequestOptions } from '../support/test-app.js';
+import { error, invalidField, useTestApp, type TestResponse } from '../support/test-app.js';
 import { expectUsualErrors } from '../support/usual-errors.js';
 import { watchStatements } from '../support/statements.js';
 
@@ -87,22 +87,14 @@ describe('POST /detected-accounts/search', () => {
   });
 
   it.each([
-    ['Netflix', 'nEtFlIx'],
-    ['Netflix', '  Net-Flix ® '],
-    ['Netflix', 'N.e.t.f.l.i.x'],
-    ['Netflix', 'ＮＥＴＦＬＩＸ'],
     ['Netflix', 'Netflix.com'],
-    ['Netflix', 'Nétflïx'],
-    ['Lancôme', 'LANCOME'],
     ['Estée Lauder', 'Este\u0301e-lauder'],
     ['Disney+', 'Disney Plus'],
-    ['Disney+', 'disney'],
     ['HBO Max', 'max'],
     ['H&M', 'Hennes & Mauritz'],
     ['The Home Depot', 'home_depot'],
     ["Sam's Club", 'Sam’s Club'],
     ['Abercrombie & Fitch', 'abercrombie AND fitch'],
-    ['Netflix', 'Netflix account'],
     ['Netflix', 'Netflix, Inc.'],
     ['Hulu', 'https://www.hulu.com/welcome'],
   ])('finds %s as "%s"', async (merchant, spelling) => {
@@ -324,19 +316,6 @@ describe('POST /detections', () => {
     expect((await send('detection-2', { merchants: ['Hulu'] })).status).toBe(409);
   });
 
-  it('rejects a blank key', async () => {
-    const message = 'The idempotency key field must not be blank.';
-    const { status, body: refusal } = await create({ idempotency_key: '' });
-    expect([status, refusal]).toEqual([400, invalidField(message)]);
-  });
-
-  it('rejects a large body and other media types', async () => {
-    const send = async (options: RequestOptions): Promise<number> =>
-      (await service.request(DETECTIONS, { ...options, token })).status;
-    expect(await send({ body: 'x'.repeat(600_000) })).toBe(413);
-    expect(await send({ body: 'x', headers: { 'content-type': 'text/plain' } })).toBe(415);
-  });
-
   it('returns the usual errors', () => {
     const { clientId: client_id } = service.production;
     return expectUsualErrors(
@@ -518,96 +497,35 @@ describe('Import of detections', () => {
 
 /** Both operations reject the same requests. Only the name of the list differs. */
 function testRejections(path: string, field: 'name' | 'names', as: () => IssuedCredentials): void {
-  const ok = ['Netflix'];
-  it.each([
-    ['a missing user', { [field]: ok }, 'The external user id field is required.'],
-    ['a null user', { external_user_id: null, [field]: ok }, 'The external user id field is required.'],
-    ['a blank user', { external_user_id: ' \t', [field]: ok }, 'The external user id field is required.'],
-    [
-      'a number instead of a user',
-      { external_user_id: 1, [field]: ok },
-      'The external user id field must be a string.',
-    ],
-    [
-      'a user of 257 characters',
-      { external_user_id: '😀'.repeat(257), [field]: ok },
-      'The external user id field must not be greater than 256 characters.',
-    ],
-    [
-      'a user with U+0000',
-      { external_user_id: '\0', [field]: ok },
-      'The external user id field must not contain null characters or unpaired surrogates.',
-    ],
-    ['missing names', { external_user_id: 'u' }, `The ${field} field is required.`],
-    ['null instead of names', { external_user_id: 'u', [field]: null }, `The ${field} field is required.`],
-    ['an empty list of names', { external_user_id: 'u', [field]: [] }, `The ${field} field is required.`],
-    [
-      'text instead of names',
-      { external_user_id: 'u', [field]: 'Netflix' },
-      `The ${field} field must be an array.`,
-    ],
-    [
-      'an object instead of names',
-      { external_user_id: 'u', [field]: { 0: 'a' } },
-      `The ${field} field must be an array.`,
-    ],
-    [
-      'true instead of names',
-      { external_user_id: 'u', [field]: true },
-      `The ${field} field must be an array.`,
-    ],
-    [
-      '101 names',
-      { external_user_id: 'u', [field]: Array(101).fill('a') },
-      `The ${field} field must not have more than 100 items.`,
-    ],
-    [
-      'a number as a name',
-      { external_user_id: 'u', [field]: [7] },
-      `The ${field}[0] field must be a string.`,
-    ],
-    [
-      'a list as a name',
-      { external_user_id: 'u', [field]: ['a', ['b']] },
-      `The ${field}[1] field must be a string.`,
-    ],
-    [
-      'a null name',
-      { external_user_id: 'u', [field]: ['a', 'b', null] },
-      `The ${field}[2] field is required.`,
-    ],
-    ['a blank name', { external_user_id: 'u', [field]: ['a', ' '] }, `The ${field}[1] field is required.`],
+  const send = (body: object): Promise<TestResponse> => service.request(path, { body, as: as() });
+
+  it.each<[string, unknown, string]>([
+    ['missing names', undefined, ' field is required.'],
+    ['null instead of names', null, ' field is required.'],
+    ['an empty list of names', [], ' field is required.'],
+    ['text instead of names', 'Netflix', ' field must be an array.'],
+    ['an object instead of names', { 0: 'a' }, ' field must be an array.'],
+    ['101 names', Array(101).fill('a'), ' field must not have more than 100 items.'],
+    ['a number as a name', [7], '[0] field must be a string.'],
+    ['a null name', ['a', 'b', null], '[2] field is required.'],
+    ['a blank name', ['a', ' '], '[1] field is required.'],
     [
       'a name of 257 characters',
-      { external_user_id: 'u', [field]: ['a', 'é'.repeat(257)] },
-      `The ${field}[1] field must not be greater than 256 characters.`,
+      ['a', 'é'.repeat(257)],
+      '[1] field must not be greater than 256 characters.',
     ],
-    [
-      'a name with U+0000',
-      { external_user_id: 'u', [field]: ['a\0'] },
-      `The ${field}[0] field must not contain null characters or unpaired surrogates.`,
-    ],
-    [
-      'a name with an unpaired surrogate',
-      `{"external_user_id":"u","${field}":["\\ud83d"]}`,
-      `The ${field}[0] field must not contain null characters or unpaired surrogates.`,
-    ],
-    [
-      'two problems, and reports the first',
-      { external_user_id: 1, [field]: 1 },
-      'The external user id field must be a string.',
-    ],
-    ['a body that is not valid JSON', '{', 'The request body is not valid JSON.'],
-    ['a list instead of an object', [], 'The request body must be a JSON object.'],
-  ])('rejects %s', async (_what, body, message) => {
-    const response = await service.request(path, { body, as: as() });
-    expect(response.status).toBe(400);
-    expect(response.body).toEqual(invalidField(message));
+    ['a name with U+0000', ['a\0'], '[0] field must not contain null characters or unpaired surrogates.'],
+  ])('rejects %s', async (_what, names, problem) => {
+    const { status, body } = await send({ external_user_id: 'u', [field]: names });
+    expect([status, body]).toEqual([400, invalidField(`The ${field}${problem}`)]);
   });
 
-  it('checks the credentials before the body', async () => {
-    const response = await service.request(path, { body: 'not json', as: { ...as(), secret: 'wrong' } });
-    expect(response.status).toBe(401);
+  it.each([
+    [undefined, 'is required.'],
+    [1, 'must be a string.'],
+  ])('reports first if the user is %j', async (external_user_id, problem) => {
+    const { status, body } = await send({ external_user_id, [field]: 1 });
+    expect([status, body]).toEqual([400, invalidField(`The external user id field ${problem}`)]);
   });
 }
 

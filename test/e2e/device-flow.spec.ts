@@ -20,7 +20,7 @@ import {
   type StartedFlow,
 } from '../support/device-flow.js';
 import { rememberSecret } from '../support/run-directory.js';
-import { useTestApp, type TestResponse, type Login } from '../support/test-app.js';
+import { useTestApp, type TestResponse, useLogin } from '../support/test-app.js';
 const DASHBOARD_URL = 'https://dashboard.example.com';
 const UNKNOWN_ID = '00000000-0000-4000-8000-000000000000';
 
@@ -30,11 +30,7 @@ const service = useTestApp({
   DEVICE_CODES_PER_MINUTE: '5',
   OAUTH_REQUESTS_PER_MINUTE: '20',
 });
-let user: Login;
-
-beforeAll(async () => {
-  user = await service.login('member');
-});
+const user = useLogin(service, 'member');
 
 /** Checks what every error response of an OAuth endpoint has in common. */
 function expectOAuthError(

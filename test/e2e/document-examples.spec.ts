@@ -8,13 +8,7 @@ import { eventually } from '../support/eventually.js';
 import { rememberSecret } from '../support/run-directory.js';
 import { issueServiceToken } from '../support/service-tokens.js';
 import { newLink } from '../support/sign-in-links.js';
-import {
-  basic,
-  useTestApp,
-  type Login,
-  type RequestOptions,
-  type TestResponse,
-} from '../support/test-app.js';
+import { basic, useTestApp, type RequestOptions, type TestResponse, useLogin } from '../support/test-app.js';
 import { Visitor } from '../support/visitor.js';
 
 /*
@@ -64,11 +58,10 @@ function resolved(parameter: Parameter & { readonly $ref?: string }): Parameter 
 }
 
 const service = useTestApp({ TRUSTED_PROXY_HOPS: '1' });
-let owner: Login;
+const owner = useLogin(service, 'owner');
 let serviceToken: string;
 
 beforeAll(async () => {
-  owner = await service.login('owner');
   ({ token: serviceToken } = await issueServiceToken(service));
   await service.app
     .get(ApiClientsService)

@@ -458,10 +458,12 @@ describe('GET /external-users/{external_user_id}/erasure', () => {
     );
   });
 
-  it('refuses an identifier that is too long', async () => {
+  it('refuses an identifier that is too long, or missing', async () => {
     expect((await progressOf('x'.repeat(257))).body).toEqual(
       invalidField('The external user id field must not be greater than 256 characters.'),
     );
+    const missing = await service.request('/external-users/erasure', { as: service.development });
+    expect(missing.body).toEqual(invalidField('The external user id field is required.'));
   });
 
   it('has the usual errors', async () => {

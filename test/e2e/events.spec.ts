@@ -10,9 +10,11 @@ import { error, invalidField, startTestApp, useTestApp, type TestResponse } from
 import { expectUsualErrors } from '../support/usual-errors.js';
 import { useReceiver } from '../support/webhook-receiver.js';
 import { watchStatements } from '../support/statements.js';
+import { whileInsertsFail } from '../support/failing-inserts.js';
 
 const INVALID_EVENT = `The selected event is invalid. Allowed values: ${EVENT_NAMES.join(', ')}.`;
 
+const OF_LOGIN = 'when the event is ACCOUNT_LOGIN_REQUIRED.';
 const CONCURRENT = 20;
 const CLIENT_NOT_FOUND = error('INVALID_REQUEST', 'NOT_FOUND', 'There is no API client with this client_id.');
 const SESSION_NOT_FOUND = error('SESSION_ERROR', 'SESSION_NOT_FOUND', 'There is no session with this ID.');
@@ -149,31 +151,15 @@ describe('POST /events', () => {
     ['no client', { client_id: undefined }, 'The client id field is required.'],
     ['an invalid client', { client_id: 'me' }, 'The client id field must be a UUID.'],
     ['an unknown event', { event: 'UNKNOWN' }, INVALID_EVENT],
-    [
-      'no user',
-      { external_user_id: null },
-      'The external user id field is required when the event is ACCOUNT_LOGIN_REQUIRED.',
-    ],
-    [
-      'no merchant',
-      { merchant_id: undefined },
-      'The merchant id field is required when the event is ACCOUNT_LOGIN_REQUIRED.',
-    ],
+    ['no user', { external_user_id: null }, `The external user id field is required ${OF_LOGIN}`],
+    ['no merchant', { merchant_id: undefined }, `The merchant id field is required ${OF_LOGIN}`],
     [
       'a session that the event lacks',
       { session_id: UNKNOWN_ID },
-      'The session id field must not be present when the event is ACCOUNT_LOGIN_REQUIRED.',
+      `The session id field must not be present ${OF_LOGIN}`,
     ],
-    [
-      'a task that the event lacks',
-      { task_id: 7 },
-      'The task id field must not be present when the event is ACCOUNT_LOGIN_REQUIRED.',
-    ],
-    [
-      'metadata that the event lacks',
-      { metadata: {} },
-      'The metadata field must not be present when the event is ACCOUNT_LOGIN_REQUIRED.',
-    ],
+    ['a task that the event lacks', { task_id: 7 }, `The task id field must not be present ${OF_LOGIN}`],
+    ['metadata that the event lacks', { metadata: {} }, `The metadata field must not be present ${OF_LOGIN}`],
     [
       'no task',
       cardUpdatedWithout('task_id'),
@@ -185,11 +171,6 @@ describe('POST /events', () => {
       'invalid metadata',
       { ...cardUpdatedWithout(), metadata: { order: 4711 } },
       'The metadata.order field must be a string.',
-    ],
-    [
-      'a metadata key that is too long',
-      { ...cardUpdatedWithout(), metadata: { ['x'.repeat(501)]: '' } },
-      'The metadata keys field must not be greater than 500 characters.',
     ],
     ['a blank idempotency key', { idempotency_key: ' ' }, 'The idempotency key field must not be blank.'],
     [
@@ -241,13 +222,6 @@ describe('POST /events', () => {
   it('ignores unknown fields, but not misspelled ones', async () => {
     await published(loginRequired({ source: 'a test' }));
     expect((await publish(loginRequired({ idempotencyKey: 'a' }))).status).toBe(400);
-  });
-
-  it('must be JSON within the size limit', async () => {
-    expect((await publish('x'.repeat(600_000))).status).toBe(413);
-    const headers = { 'content-type': 'application/x-ndjson' };
-    expect((await service.request('/events', { body: '{}', headers, token })).status).toBe(415);
-    expect((await publish('not json')).body).toEqual(invalidField('The request body is not valid JSON.'));
   });
 });
 
@@ -477,28 +451,24 @@ describe('GET /events/{id}', () => {
 
 describe('Events that are published at the same time', () => {
   it('are published once each, even if the database refuses one of them', async () => {
-    await service.database.query(`
-      CREATE FUNCTION refuse_event() RETURNS trigger LANGUAGE plpgsql
-        AS $$ BEGIN IF NEW.external_user_id = 'refused' THEN RAISE 'refused'; END IF; RETURN NEW; END $$;
-      CREATE TRIGGER refuse_event BEFORE INSERT ON webhook_event FOR EACH ROW EXECUTE FUNCTION refuse_event();
-    `);
-    try {
-      const users = ['first', 'refused', 'second', 'third'].map((name) => `${name}-${randomUUID()}`);
-      users[1] = 'refused';
-      const responses = await Promise.all(
-        users.map((user) => publish(loginRequired({ external_user_id: user }))),
-      );
-      expect(responses.map(({ status }) => status)).toEqual([200, 500, 200, 200]);
-      const stored = await service.database.query<{ external_user_id: string }>(
-        'SELECT external_user_id FROM webhook_event WHERE external_user_id = ANY ($1)',
-        [users],
-      );
-      expect(stored.map(({ external_user_id: user }) => user).toSorted()).toEqual(
-        users.filter((user) => user !== 'refused').toSorted(),
-      );
-    } finally {
-      await service.database.query('DROP TRIGGER refuse_event ON webhook_event; DROP FUNCTION refuse_event');
-    }
+    const users = ['first', 'second', 'third'].map((name) => `${name}-${randomUUID()}`);
+    const [first, ...others] = users;
+    await whileInsertsFail(
+      service,
+      'webhook_event',
+      async () => {
+        const responses = await Promise.all(
+          [first, 'refused', ...others].map((user) => publish(loginRequired({ external_user_id: user }))),
+        );
+        expect(responses.map(({ status }) => status)).toEqual([200, 500, 200, 200]);
+      },
+      "NEW.external_user_id = 'refused'",
+    );
+    const stored = await service.database.query<{ external_user_id: string }>(
+      'SELECT external_user_id FROM webhook_event WHERE external_user_id = ANY ($1)',
+      [[...users, 'refused']],
+    );
+    expect(stored.map(({ external_user_id: user }) => user).toSorted()).toEqual(users.toSorted());
   });
 });
 
@@ -662,26 +632,23 @@ describe.each([
 describe('POST /events', () => {
   it('does not serve clients of the other environment on a host of one environment', async () => {
     const { clientId: production } = service.production;
-    const pinned = await startTestApp({ PIN_ENVIRONMENT: 'development' });
-    try {
-      const { token: pinnedToken } = await issueServiceToken(pinned);
-      const send = async (client_id: string) =>
-        (await pinned.request('/events', { body: statusUpdate({ client_id }), token: pinnedToken })).status;
-      expect(await send(pinned.development.clientId)).toBe(200);
-      expect(await send(pinned.production.clientId)).toBe(404);
-      const events = await pinned.database.query<{ id: string }>(
-        `INSERT INTO webhook_event (id, created_at, client_id, environment, event, body)
+    await using pinned = await startTestApp({ PIN_ENVIRONMENT: 'development' });
+
+    const { token: pinnedToken } = await issueServiceToken(pinned);
+    const send = async (client_id: string) =>
+      (await pinned.request('/events', { body: statusUpdate({ client_id }), token: pinnedToken })).status;
+    expect(await send(pinned.development.clientId)).toBe(200);
+    expect(await send(pinned.production.clientId)).toBe(404);
+    const events = await pinned.database.query<{ id: string }>(
+      `INSERT INTO webhook_event (id, created_at, client_id, environment, event, body)
          SELECT gen_random_uuid(), now(), id, environment, 'MERCHANT_STATUS_UPDATE', '{}' FROM api_client
           ORDER BY environment RETURNING id`,
-      );
-      const statuses = await Promise.all(
-        events.map(({ id }) => pinned.request(`/events/${id}`, { token: pinnedToken })),
-      );
-      expect(statuses.map(({ status }) => status)).toEqual([200, 404]);
-      expect(await send(production)).toBe(404);
-    } finally {
-      await pinned.close();
-    }
+    );
+    const statuses = await Promise.all(
+      events.map(({ id }) => pinned.request(`/events/${id}`, { token: pinnedToken })),
+    );
+    expect(statuses.map(({ status }) => status)).toEqual([200, 404]);
+    expect(await send(production)).toBe(404);
   });
 });
 

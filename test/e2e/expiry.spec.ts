@@ -79,14 +79,11 @@ describe('Expiry of rows', () => {
     await run();
     expect(await users()).toEqual([first, second]);
 
-    const limited = await startTestApp({ DETECTED_ACCOUNT_RETENTION_DAYS: '30' });
-    try {
-      await add(limited.development.clientId, 31, limited);
-      await limited.app.get(ExpiryJob).run();
-      expect(await users(limited)).toEqual([second]);
-    } finally {
-      await limited.close();
-    }
+    await using limited = await startTestApp({ DETECTED_ACCOUNT_RETENTION_DAYS: '30' });
+
+    await add(limited.development.clientId, 31, limited);
+    await limited.app.get(ExpiryJob).run();
+    expect(await users(limited)).toEqual([second]);
   });
 
   it('deletes more rows than fit into a batch, and keeps the others', async () => {

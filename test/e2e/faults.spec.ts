@@ -21,7 +21,7 @@ import {
   type TestedOperation,
 } from '../support/operations.js';
 import { rememberSecret } from '../support/run-directory.js';
-import { error, useTestApp, type TestResponse, type Login } from '../support/test-app.js';
+import { error, useTestApp, type TestResponse, useLogin } from '../support/test-app.js';
 
 const SERVICE_UNAVAILABLE = error(
   'API_ERROR',
@@ -39,12 +39,11 @@ const service = useTestApp({ APPLICATIONS_PER_HOUR: '1000000' });
 let known: IssuedCredentials;
 /** Credentials of another organization, which has not sent a request yet. */
 let unknown: IssuedCredentials;
-let owner: Login;
+const owner = useLogin(service, 'owner');
 
 beforeAll(async () => {
   known = service.development;
   ({ production: unknown } = await service.anotherOrganization());
-  owner = await service.login('owner');
   await service.app.get(ApiClientsService).enableOperation(known.clientId, IDENTIFY_OPERATION_NAME);
   // The parameters of a failing statement must not be logged.
   const { email, full_name, phone_number } = SUBMIT_JOB_APPLICATION.body;
@@ -161,17 +160,6 @@ describe('When a connection breaks between two statements of a transaction', () 
 });
 
 describe('With an internal error', () => {
-  /** Makes every statement on these tables fail while the work runs. */
-  async function without(tables: readonly string[], work: () => Promise<void>): Promise<void> {
-    for (const table of tables) await service.database.query(`ALTER TABLE ${table} RENAME TO ${table}_away`);
-    try {
-      await work();
-    } finally {
-      for (const table of tables)
-        await service.database.query(`ALTER TABLE ${table}_away RENAME TO ${table}`);
-    }
-  }
-
   function internalError({ status, headers, body }: TestResponse): void {
     expect(status).toBe(500);
     expect(body).toEqual(INTERNAL_ERROR);
@@ -198,21 +186,26 @@ describe('With an internal error', () => {
   ])('responds with 500 and no details if the table %s is missing', async (table, operation) => {
     expect((await send(operation)).status).toBe(200);
     if (operation === DISCONNECT_SANDBOX_ACCOUNT) await send(LINK_SANDBOX_ACCOUNT);
-    await without([table], async () => internalError(await send(operation)));
+    {
+      await using _table = await service.database.hide(table);
+      internalError(await send(operation));
+    }
     expect((await send(operation)).status).toBe(200);
   });
 
   it.each(SESSION_OPERATIONS)(
     'responds with 500 to $id if the table session is missing',
     async (operation) => {
-      await without(['session'], async () => internalError(await send(operation)));
+      await using _table = await service.database.hide('session');
+      internalError(await send(operation));
     },
   );
 
   it.each(DASHBOARD_OPERATIONS)(
     'responds with 500 to $id if it cannot check the login',
     async (operation) => {
-      await without(['dashboard_session'], async () => internalError(await send(operation)));
+      await using _table = await service.database.hide('dashboard_session');
+      internalError(await send(operation));
     },
   );
 
@@ -232,14 +225,20 @@ describe('With an internal error', () => {
 
   it('responds with 500, not 401, if it cannot check the credentials', async () => {
     const { development: fresh } = await service.anotherOrganization();
-    await without(['api_secret'], async () => internalError(await send(CREATE_MCP_TOKEN, fresh)));
+    {
+      await using _table = await service.database.hide('api_secret');
+      internalError(await send(CREATE_MCP_TOKEN, fresh));
+    }
     expect((await send(CREATE_MCP_TOKEN, fresh)).status).toBe(200);
   });
 
   it('writes failed requests to the request log', async () => {
     const { development: fresh } = await service.anotherOrganization();
     expect((await send(CREATE_MCP_TOKEN, fresh)).status).toBe(200);
-    await without(['mcp_token'], async () => internalError(await send(CREATE_MCP_TOKEN, fresh)));
+    {
+      await using _table = await service.database.hide('mcp_token');
+      internalError(await send(CREATE_MCP_TOKEN, fresh));
+    }
     const entries = await service.database.query(
       'SELECT status_code, external_user_id FROM request_log WHERE client_id = $1 ORDER BY id',
       [fresh.clientId],

@@ -20,7 +20,7 @@ import {
 import { SessionsService } from '../../src/modules/sessions/index.js';
 import { samlMetadata } from '../support/saml.js';
 import { issueServiceToken } from '../support/service-tokens.js';
-import { useTestApp, type TestResponse, type Login } from '../support/test-app.js';
+import { useTestApp, type TestResponse, useLogin } from '../support/test-app.js';
 
 const RUNS = { numRuns: 100, interruptAfterTimeLimit: 15_000 };
 /** Fewer runs, for properties of code that many operations share. */
@@ -285,7 +285,7 @@ describe('Any operation', () => {
 describe.each(DASHBOARD_OPERATIONS.filter(({ body }) => body !== undefined))('$id', (operation) => {
   const body = operation.body as Readonly<Record<string, unknown>>;
   const fields = Object.keys(body);
-  let login: Login;
+  const login = useLogin(service, 'owner');
   let path: string;
 
   /** Names something that exists, so that the values also reach the code behind the validation. */
@@ -315,7 +315,6 @@ describe.each(DASHBOARD_OPERATIONS.filter(({ body }) => body !== undefined))('$i
   }
 
   beforeAll(async () => {
-    login = await service.login('owner');
     path = await realPath();
   });
 

@@ -16,11 +16,11 @@ import {
 import {
   respondWith,
   HOSTILE_RECEIVERS,
-  refusedPort,
   startReceiver,
   type Receiver,
 } from '../support/hostile-receivers.js';
 import { httpClient } from '../support/http-clients.js';
+import { freePort } from '../support/ports.js';
 
 const FORBIDDEN = { statusCode: 0, failure: 'FORBIDDEN_ADDRESS', retryAfterSeconds: null };
 const UNRESOLVED = {
@@ -130,7 +130,7 @@ describe('With WEBHOOK_TARGETS=public', () => {
   });
 
   it('an unavailable DNS server is reported as DNS', async () => {
-    const unresolving = clientWith({ WEBHOOK_DNS_SERVERS: `127.0.0.1:${await refusedPort()}` });
+    const unresolving = clientWith({ WEBHOOK_DNS_SERVERS: `127.0.0.1:${await freePort()}` });
     expect(await post(unresolving, 'https://example.com/')).toMatchObject(UNANSWERED);
   });
 });
@@ -261,7 +261,7 @@ describe('WEBHOOK_PROXY_URL', () => {
 
   it('that is unavailable is logged', async () => {
     loggedErrors.length = 0;
-    const client = clientWith({ WEBHOOK_PROXY_URL: `http://127.0.0.1:${await refusedPort()}` });
+    const client = clientWith({ WEBHOOK_PROXY_URL: `http://127.0.0.1:${await freePort()}` });
     expect(await post(client, PROXIED)).toMatchObject({
       statusCode: 0,
       failure: 'REFUSED',

@@ -7,7 +7,6 @@ import {
   respondWith,
   fullReceiver,
   HOSTILE_RECEIVERS,
-  refusedPort,
   startReceiver,
   startThreadedReceiver,
   type HostileReceiver,
@@ -15,6 +14,7 @@ import {
   type ReceiverOptions,
 } from '../support/hostile-receivers.js';
 import { httpClient, shortenDeadline } from '../support/http-clients.js';
+import { freePort } from '../support/ports.js';
 
 const BODY = Buffer.from('{"event":"AUTHENTICATED"}');
 const HEADERS = { 'content-type': 'application/json', 'webhook-id': 'event-1' };
@@ -208,7 +208,7 @@ describe('A request', () => {
   });
 
   it('fails with REFUSED if nothing listens on the port', async () => {
-    expect(await post(`http://127.0.0.1:${await refusedPort()}/`)).toMatchObject({
+    expect(await post(`http://127.0.0.1:${await freePort()}/`)).toMatchObject({
       ...NOTHING,
       failure: 'REFUSED',
       explanation: 'The connection was refused.',

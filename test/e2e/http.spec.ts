@@ -12,6 +12,8 @@ import {
   DISCONNECT_SANDBOX_ACCOUNT,
   LINK_SANDBOX_ACCOUNT,
   DASHBOARD_OPERATIONS,
+  INTERNAL_OPERATIONS,
+  UNLINK_ACCOUNT,
   UNKNOWN_ID,
   OPERATIONS,
   SESSION_OPERATIONS,
@@ -20,7 +22,8 @@ import {
   type TestedOperation,
 } from '../support/operations.js';
 import { toVersion30 } from '../../src/infrastructure/openapi/index.js';
-import { basic, error, startTestApp, useTestApp, type TestResponse } from '../support/test-app.js';
+import { issueServiceToken } from '../support/service-tokens.js';
+import { basic, error, startTestApp, useLogin, useTestApp, type TestResponse } from '../support/test-app.js';
 
 const NOT_FOUND = error('INVALID_REQUEST', 'NOT_FOUND', 'No operation has this path.');
 const notAllowed = (allow: string) =>
@@ -31,6 +34,13 @@ const notAllowed = (allow: string) =>
   );
 const suggestion = (path: string) =>
   error('INVALID_REQUEST', 'NOT_FOUND', `No operation has this path. Did you mean ${path}?`);
+const SET_MERCHANT_STATUS: TestedOperation = {
+  id: 'setMerchantStatus',
+  path: '/merchants/16/status',
+  method: 'PUT',
+  credentials: 'service',
+  body: { type: 'link', status: 'UP' },
+};
 const REQUEST_ID = /^[A-Za-z0-9_-]{1,64}$/;
 /** OPTIONS is a preflight request there (cross-origin-requests.spec.ts). */
 const CROSS_ORIGIN_PATHS = ['/session/open', '/apply', '/openapi.json', '/openapi-3.0.json', '/openapi.yaml'];
@@ -39,7 +49,10 @@ const service = useTestApp({
   MCP_TOKEN_REQUESTS_PER_MINUTE: '1000000',
   APPLICATIONS_PER_HOUR: '1000000',
 });
+const owner = useLogin(service);
+let serviceToken: string;
 beforeAll(async () => {
+  ({ token: serviceToken } = await issueServiceToken(service));
   await service.app
     .get(ApiClientsService)
     .enableOperation(service.development.clientId, IDENTIFY_OPERATION_NAME);
@@ -130,11 +143,13 @@ async function sendTo(
   change: { body?: unknown; headers?: Record<string, string> } = {},
 ): Promise<TestResponse> {
   if (operation === DISCONNECT_SANDBOX_ACCOUNT) await sendTo(LINK_SANDBOX_ACCOUNT);
-  const { path, body, credentials } = operation;
+  const { path, body, credentials, method = 'POST' } = operation;
   return service.request(path, {
-    method: 'POST',
+    method,
     body: change.body ?? body,
     ...(credentials === 'basic' ? { as: service.development } : {}),
+    ...(credentials === 'login' ? { login: owner } : {}),
+    ...(credentials === 'service' ? { token: serviceToken } : {}),
     headers: change.headers ?? {},
   });
 }
@@ -416,9 +431,23 @@ describe('Request bodies', () => {
     expect([400, 415]).toContain(status);
   });
 
-  it.each(BODY_OPERATIONS)('of $id must be JSON in UTF-8 within the size limit', async (operation) => {
+  const ACCEPTED_TYPES = [
+    'application/json; charset=utf-8',
+    'Application/JSON;charset="UTF-8"',
+    'application/json;charset=utf8',
+  ];
+  const OF_STRANGERS = ['submitJobApplication', 'openSession'];
+  const ACCEPTED: readonly TestedOperation[] = [...BODY_OPERATIONS, ...SESSION_OPERATIONS];
+  it.each([
+    ...ACCEPTED,
+    ...INTERNAL_OPERATIONS.filter(({ id }) => id !== 'publishEvents'),
+    UNLINK_ACCOUNT,
+    SET_MERCHANT_STATUS,
+    ...DASHBOARD_OPERATIONS.filter(({ body }) => body !== undefined),
+  ])('of $id must be JSON in UTF-8 within the size limit', async (operation) => {
     for (const type of [
       'text/plain',
+      'application/x-ndjson',
       'application/x-www-form-urlencoded',
       'multipart/form-data; boundary=x',
       'application/xml',
@@ -430,16 +459,14 @@ describe('Request bodies', () => {
       const { status, body } = await sendTo(operation, { headers: { 'content-type': type } });
       expect([type, status, body['error_code']]).toEqual([type, 415, 'UNSUPPORTED_MEDIA_TYPE']);
     }
-    for (const type of [
-      'application/json; charset=utf-8',
-      'Application/JSON;charset="UTF-8"',
-      'application/json;charset=utf8',
-    ]) {
+    for (const type of ACCEPTED.includes(operation) ? ACCEPTED_TYPES : []) {
       const { status } = await sendTo(operation, { headers: { 'content-type': type } });
       expect([type, status]).toEqual([type, operation.status ?? 200]);
     }
     const { status, body } = await sendTo(operation, { body: { large: 'x'.repeat(600_000) } });
-    expect([status, body['error_code']]).toEqual([413, 'PAYLOAD_TOO_LARGE']);
+    const limit = OF_STRANGERS.includes(operation.id) ? 262_144 : 524_288;
+    const message = `The request body must not be larger than ${limit} bytes.`;
+    expect([status, body]).toEqual([413, error('INVALID_REQUEST', 'PAYLOAD_TOO_LARGE', message)]);
   });
 
   it('may be chunked', async () => {
@@ -704,26 +731,23 @@ describe('A deployment with some surfaces', () => {
     ['internal', 404, 404, 401],
     ['platform,careers', 401, 400, 404],
   ])('of %s does not serve the other surfaces', async (surfaces, platform, careers, internal) => {
-    const deployment = await startTestApp({ SURFACES: surfaces });
-    try {
-      // Uses fetch directly, because the document covers all surfaces and has no 404.
-      const send = async (path: string, body?: string) => {
-        const options = { method: 'POST', body, headers: { 'content-type': 'application/json' } };
-        return (await fetch(`${deployment.baseUrl}${path}`, body === undefined ? {} : options)).status;
-      };
-      const statuses = [
-        await send(CREATE_MCP_TOKEN.path, '{}'),
-        await send(SEARCH_DETECTED_ACCOUNTS.path, '{}'),
-        await send(SUBMIT_JOB_APPLICATION.path, '{}'),
-        await send('/events', '{}'),
-        await send('/readyz'),
-        await send('/docs'),
-      ];
-      expect(statuses).toEqual([platform, platform, careers, internal, 200, 200]);
-      expect(await send('/merchants')).toBe(platform);
-      expect(await send('/request-logs')).toBe(surfaces === 'dashboard' ? 401 : 404);
-    } finally {
-      await deployment.close();
-    }
+    await using deployment = await startTestApp({ SURFACES: surfaces });
+
+    // Uses fetch directly, because the document covers all surfaces and has no 404.
+    const send = async (path: string, body?: string) => {
+      const options = { method: 'POST', body, headers: { 'content-type': 'application/json' } };
+      return (await fetch(`${deployment.baseUrl}${path}`, body === undefined ? {} : options)).status;
+    };
+    const statuses = [
+      await send(CREATE_MCP_TOKEN.path, '{}'),
+      await send(SEARCH_DETECTED_ACCOUNTS.path, '{}'),
+      await send(SUBMIT_JOB_APPLICATION.path, '{}'),
+      await send('/events', '{}'),
+      await send('/readyz'),
+      await send('/docs'),
+    ];
+    expect(statuses).toEqual([platform, platform, careers, internal, 200, 200]);
+    expect(await send('/merchants')).toBe(platform);
+    expect(await send('/request-logs')).toBe(surfaces === 'dashboard' ? 401 : 404);
   });
 });

@@ -449,17 +449,14 @@ describe('POST /apply', () => {
 
 describe('Retention of job applications', () => {
   it('follows APPLICATION_RETENTION_DAYS', async () => {
-    const service = await startTestApp({ APPLICATION_RETENTION_DAYS: '2' });
-    try {
-      for (const age of [3 * DAY, DAY]) {
-        using _clock = moveClock(service, -age);
-        expect((await submitTo(service, COMPLETE)).status).toBe(200);
-      }
-      await service.app.get(ExpiryJob).run();
-      expect(await countApplications(service)).toBe(1);
-    } finally {
-      await service.close();
+    await using service = await startTestApp({ APPLICATION_RETENTION_DAYS: '2' });
+
+    for (const age of [3 * DAY, DAY]) {
+      using _clock = moveClock(service, -age);
+      expect((await submitTo(service, COMPLETE)).status).toBe(200);
     }
+    await service.app.get(ExpiryJob).run();
+    expect(await countApplications(service)).toBe(1);
   });
 });
 
@@ -536,24 +533,13 @@ describe('Rate limit of job applications behind a proxy', () => {
     expect(await statusFrom(`203.0.113.1, ${inner}`)).toBe(400);
   });
 
-  it.each([
-    ['2001:db8:1:2::1', '2001:db8:1:2:ffff:ffff:ffff:ffff', '2001:db8:1:3::1'],
-    ['2001:db8::1', '2001:db8:0:0:1::', '2001:db8:0:1::1'],
-    ['::1', '0:0:0:0:5:6:7:8', '0:0:0:1::'],
-    ['2001:DB8:A::1', '2001:0db8:000a:0000::2', '2001:db8:a:1::'],
-  ])('counts the addresses of an IPv6 /64 network together, such as %s', async (first, second, other) => {
-    expect(await statusFrom(`${first}, 198.51.100.7`)).toBe(400);
-    expect(await statusFrom(`${second}, 198.51.100.7`)).toBe(400);
-    expect(await statusFrom(`${first}, 198.51.100.7`)).toBe(429);
-    expect(await statusFrom(`${second}, 198.51.100.7`)).toBe(429);
-    expect(await statusFrom(`${other}, 198.51.100.7`)).toBe(400);
-  });
-
-  it('distinguishes IPv4 addresses on an IPv6 socket', async () => {
-    expect(await statusFrom('::ffff:192.0.2.50, 198.51.100.7')).toBe(400);
-    expect(await statusFrom('::ffff:192.0.2.50, 198.51.100.7')).toBe(400);
-    expect(await statusFrom('::ffff:192.0.2.50, 198.51.100.7')).toBe(429);
-    expect(await statusFrom('::ffff:192.0.2.51, 198.51.100.7')).toBe(400);
+  it('counts the addresses of an IPv6 /64 network together', async () => {
+    const [first, last, next] = ['2001:db8:1:2::1', '2001:db8:1:2:ffff:ffff:ffff:ffff', '2001:db8:1:3::1'];
+    const statuses = [];
+    for (const address of [first, last, first, last, next]) {
+      statuses.push(await statusFrom(`${address}, 198.51.100.7`));
+    }
+    expect(statuses).toEqual([400, 400, 429, 429, 400]);
   });
 
   // `request-origin.spec.ts` has a table of all spellings.

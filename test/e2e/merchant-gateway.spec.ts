@@ -452,14 +452,11 @@ it.each([
   ['does not respond from the start', { MERCHANT_GATEWAY_URL: 'http://127.0.0.1:1' }],
   ['refuses the signature', { MERCHANT_GATEWAY_SECRET: `whsec_${randomBytes(32).toString('base64')}` }],
 ])('No merchant is available if the gateway %s', async (_, settings) => {
-  const apart = await startTestApp({ ...environment, ...settings });
-  try {
-    const agent = newAgent(apart, apart.production, apart.organizationId, 'production');
-    await expect(apart.app.get(SignInLinksService).create(agent, NETFLIX.id)).rejects.toMatchObject({
-      code: 'MERCHANT_UNAVAILABLE',
-    });
-    expect(textMessagesTo(apart, agent.phoneNumber)).toEqual([]);
-  } finally {
-    await apart.close();
-  }
+  await using apart = await startTestApp({ ...environment, ...settings });
+
+  const agent = newAgent(apart, apart.production, apart.organizationId, 'production');
+  await expect(apart.app.get(SignInLinksService).create(agent, NETFLIX.id)).rejects.toMatchObject({
+    code: 'MERCHANT_UNAVAILABLE',
+  });
+  expect(textMessagesTo(apart, agent.phoneNumber)).toEqual([]);
 });

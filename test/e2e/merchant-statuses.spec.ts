@@ -138,13 +138,6 @@ describe('PUT /merchants/{id}/status', () => {
     expect([response.status, response.body]).toEqual([400, invalidField(message)]);
   });
 
-  it('rejects a large body and other media types', async () => {
-    expect((await put('x'.repeat(600_000))).status).toBe(413);
-    const headers = { 'content-type': 'text/plain' };
-    const unsupported = await service.request(STATUS, { method: 'PUT', body: 'x', headers, token });
-    expect(unsupported.status).toBe(415);
-  });
-
   it.each(['999999', '0', 'x', '99999999999'])('does not find the merchant %s', async (id) => {
     const path = `/merchants/${id}/status`;
     const response = await put(DOWN, path);
@@ -159,7 +152,7 @@ describe('PUT /merchants/{id}/status', () => {
 
 describe('A deployment of one environment', () => {
   it('notifies the clients of both environments of the status of a merchant', async () => {
-    const pinned = await startTestApp({ PIN_ENVIRONMENT: 'production' });
+    await using pinned = await startTestApp({ PIN_ENVIRONMENT: 'production' });
     const { token: pinnedToken } = await issueServiceToken(pinned, ['events:publish']);
     await pinned.request(STATUS, {
       method: 'PUT',
@@ -169,6 +162,5 @@ describe('A deployment of one environment', () => {
     await pinned.app.get(MerchantStatusesService).publishPage();
     const { body } = await pinned.request<Status[]>(STATUS, { token: pinnedToken });
     expect(body).toMatchObject([{ published: 2, finished_at: expect.any(String) }]);
-    await pinned.close();
   });
 });

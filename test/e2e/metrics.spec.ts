@@ -5,7 +5,7 @@ import { MINUTE } from '../../src/infrastructure/time/index.js';
 import type { AnyEvent } from '../../src/infrastructure/event-catalog/index.js';
 import { WebhookPublisher } from '../../src/modules/webhooks/index.js';
 import { eventually } from '../support/eventually.js';
-import { refusedPort } from '../support/hostile-receivers.js';
+import { freePort } from '../support/ports.js';
 import { whileLogIsLocked } from '../support/locked-log.js';
 import { serveMetrics, type Scraper } from '../support/metrics.js';
 import { startTestApp, useTestApp } from '../support/test-app.js';
@@ -158,7 +158,7 @@ describe('Webhook metrics', () => {
     expect(await metrics.value('mcs_webhook_attempt_duration_seconds_count', { outcome: 'success' })).toBe(1);
 
     await service.database.query('DELETE FROM webhook_endpoint');
-    await endpoint(`http://127.0.0.1:${await refusedPort()}/`);
+    await endpoint(`http://127.0.0.1:${await freePort()}/`);
     await publish();
     // The second retry is an hour away.
     await becomes(2, 'mcs_webhook_attempts_total', { reason: 'REFUSED' });
@@ -309,13 +309,12 @@ describe('The metrics server', () => {
   });
 
   it('does not start without a port', async () => {
-    const other = await startTestApp();
+    await using other = await startTestApp();
     await expect(serveMetrics(other)).rejects.toThrow('without METRICS_PORT');
-    await other.close();
   });
 
   it('leaves out metrics that the database cannot provide, and reports it', async () => {
-    const other = await startTestApp({ METRICS_PORT: '0' });
+    await using other = await startTestApp({ METRICS_PORT: '0' });
     const others = await serveMetrics(other);
     await other.database.query('ALTER TABLE webhook_event_default RENAME TO webhook_event_away');
     expect(await others.value('mcs_partitions_ahead', { table: 'webhook_event' })).toBeUndefined();
@@ -323,6 +322,5 @@ describe('The metrics server', () => {
     expect(
       await others.value('mcs_metrics_reading_failures_total', { source: 'partitions of webhook_event' }),
     ).toBeGreaterThan(0);
-    await other.close();
   });
 });

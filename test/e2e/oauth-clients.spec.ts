@@ -4,17 +4,13 @@ import { SECOND } from '../../src/infrastructure/time/index.js';
 import { stopClock } from '../support/clock.js';
 import { decide, freshAddress } from '../support/device-flow.js';
 import { rememberSecret } from '../support/run-directory.js';
-import { useTestApp, type Login } from '../support/test-app.js';
+import { useTestApp, useLogin } from '../support/test-app.js';
 
 const TIMEOUT = 60_000;
 const INSECURE = { [oauth.allowInsecureRequests]: true } as const;
 
 const service = useTestApp({ TRUSTED_PROXY_HOPS: '1', OAUTH_REQUESTS_PER_MINUTE: '100000' });
-let user: Login;
-
-beforeAll(async () => {
-  user = await service.login();
-});
+const user = useLogin(service);
 
 /** The libraries' fetch with a fresh address, so that no rate limit applies. */
 const fetchFresh = (url: string, options: object): Promise<Response> => {

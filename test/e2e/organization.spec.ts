@@ -1,7 +1,7 @@
 import { auditedBy } from '../support/audited.js';
 import { renewLogins, submitFile, submitForm } from '../support/dashboard-forms.js';
 import { PNG } from '../support/operations.js';
-import { useTestApp, type Login } from '../support/test-app.js';
+import { useTestApp, type Login, useLogin } from '../support/test-app.js';
 
 const LARGEST = 262_144;
 const JPEG = Buffer.from('ffd8ffe000104a464946', 'hex');
@@ -9,15 +9,9 @@ const NOT_AN_IMAGE = 'The “Image” field must be a PNG, JPEG or WebP image.';
 const WEBP = Buffer.from('524946461a00000057454250565038', 'hex');
 
 const service = useTestApp();
-let owner: Login;
-let admin: Login;
-let member: Login;
-
-beforeAll(async () => {
-  owner = await service.login('owner');
-  admin = await service.login('admin');
-  member = await service.login('member');
-});
+const owner = useLogin(service, 'owner');
+const admin = useLogin(service, 'admin');
+const member = useLogin(service, 'member');
 beforeEach(() => renewLogins(service));
 
 const PATH = '/dashboard/organization';

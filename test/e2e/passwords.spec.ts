@@ -21,6 +21,7 @@ import { rememberSecret } from '../support/run-directory.js';
 import { SmtpServer } from '../support/smtp-server.js';
 import { startTestApp, type TestApp } from '../support/test-app.js';
 import { BEHIND_PROXY, Visitor, type PageResponse } from '../support/visitor.js';
+import { whileInsertsFail } from '../support/failing-inserts.js';
 
 const NEW_PASSWORD = 'correct horse battery staple';
 const RESET = 'Set a new password';
@@ -300,15 +301,12 @@ describe('A password link', () => {
 
   it('sets no password when the audit log cannot be written', async () => {
     const token = await linkFor(user.email);
-    await service.database.query(`
-      CREATE FUNCTION refuse_entry() RETURNS trigger LANGUAGE plpgsql AS $$
-        BEGIN
-          IF NEW.action = 'auth.password_reset' THEN RAISE EXCEPTION 'no space left'; END IF;
-          RETURN NEW;
-        END $$;
-      CREATE TRIGGER refuse_entry BEFORE INSERT ON audit_log FOR EACH ROW EXECUTE FUNCTION refuse_entry();`);
-    expect((await set(token)).status).toBe(500);
-    await service.database.query('DROP FUNCTION refuse_entry CASCADE');
+    await whileInsertsFail(
+      service,
+      'audit_log',
+      async () => expect((await set(token)).status).toBe(500),
+      "NEW.action = 'auth.password_reset'",
+    );
     expect(await canLogIn(user, user.password)).toBe(true);
     expect((await set(token)).status).toBe(303);
   });
@@ -324,10 +322,14 @@ describe('An invitation', () => {
 
   it('sets the first password within 7 days', async () => {
     const invited = await invite();
+    // No sentence ends with a name, which may end with a period.
     expect(invited.mail).toContain('Test organization has invited you to its dashboard.');
     {
       using _clock = moveClock(service, 7 * DAY - HOUR);
       expect(await canLogIn(invited, NEW_PASSWORD)).toBe(false);
+      const { text } = await new Visitor(service).get(confirmPath(invited.token));
+      expect(text).toMatch(/Welcome to the dashboard of [^<]+</);
+      expect(text).toContain(`You were invited as Ada (${invited.email}).`);
       // The new user is logged in.
       expect((await set(invited.token)).location).toBe('/dashboard');
       expect(await canLogIn(invited, NEW_PASSWORD)).toBe(true);

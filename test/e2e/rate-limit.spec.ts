@@ -10,6 +10,7 @@ import {
   SESSION_OPERATIONS,
   UNLINK_ACCOUNT,
   UNKNOWN_ID,
+  type TestedOperation,
 } from '../support/operations.js';
 import { issueServiceToken } from '../support/service-tokens.js';
 import { countOf, error, useTestApp, type TestResponse, type TestApp } from '../support/test-app.js';
@@ -120,7 +121,17 @@ describe('Rate limit of POST /mcp/tokens/create', () => {
 describe('Rate limit of the platform API', () => {
   const service = useTestApp({ PLATFORM_REQUESTS_PER_MINUTE: '3' });
 
-  const LIMITED = [
+  const OTHERS = [
+    'GET /merchants',
+    'GET /merchant-accounts?external_user_id=user-1',
+    'GET /agent-connections?external_user_id=user-1',
+    `DELETE /agent-connections/${UNKNOWN_ID}`,
+    `POST /sign-in-links/${UNKNOWN_ID}/cancel`,
+  ].map((id): TestedOperation => {
+    const [method = '', path = ''] = id.split(' ');
+    return { id, method, path, credentials: 'basic' };
+  });
+  const LIMITED: readonly TestedOperation[] = [
     ...OPERATIONS,
     ...SESSION_OPERATIONS,
     UNLINK_ACCOUNT,
@@ -128,6 +139,7 @@ describe('Rate limit of the platform API', () => {
     ERASE_EXTERNAL_USER,
     GET_USER_ERASURE,
     FIND_USER_ERASURE,
+    ...OTHERS,
   ].filter(({ credentials, path }) => credentials === 'basic' && path !== PATH);
 
   it.each(LIMITED)('applies to all operations of a client together, and refuses $id', async (operation) => {

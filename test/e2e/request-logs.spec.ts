@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { DAY, HOUR } from '../../src/infrastructure/time/index.js';
 import { CursorCodec } from '../../src/infrastructure/crypto/index.js';
 import type { IssuedCredentials } from '../../src/modules/api-clients/index.js';
-import { moveClock, stopClock } from '../support/clock.js';
+import { stopClock } from '../support/clock.js';
 import { accessToken } from '../support/device-flow.js';
 import { whileLogIsLocked } from '../support/locked-log.js';
 import { CREATE_MCP_TOKEN, UNKNOWN_ID } from '../support/operations.js';
@@ -20,9 +20,9 @@ import {
   useTestApp,
   type TestResponse,
   type RequestOptions,
-  type Login,
   INVALID_CURSOR,
   MISMATCH,
+  useLogin,
 } from '../support/test-app.js';
 
 const NOW = new Date('2026-01-31T12:00:00.500Z');
@@ -55,14 +55,13 @@ const service = useTestApp({
   TRUSTED_PROXY_HOPS: '1',
   REQUEST_LOG_QUERY_TIMEOUT_MS: '300',
 });
-let member: Login;
+const member = useLogin(service, 'member');
 let otherOrganization: { production: IssuedCredentials; token: string };
 /** An access token of the member for production. */
 let token: string;
 let developmentToken: string;
 
 beforeAll(async () => {
-  member = await service.login('member');
   token = await accessToken(service, member, service.production, 'request_logs:read');
   developmentToken = await accessToken(service, member, service.development);
   const { id, production } = await service.anotherOrganization();
@@ -328,7 +327,6 @@ describe('Filters of GET /request-logs', () => {
     [{ session_id: SESSION }, ['ä b&c', 'e', 'd', 'c']],
     [{ session_id: SESSION.toUpperCase() }, ['ä b&c', 'e', 'd', 'c']],
     [{ session_id: OTHER_SESSION }, ['f']],
-    [{ session_id: '11111111-1111-4111-8111-111111111111' }, []],
     [{ task_id: '7' }, ['e']],
     [{ task_id: '007' }, ['e']],
     [{ task_id: '25605' }, ['ä b&c', 'f', 'd']],
@@ -337,15 +335,9 @@ describe('Filters of GET /request-logs', () => {
     [{ external_user_id: 'A' }, []],
     [{ external_user_id: 'ä b&c' }, ['ä b&c']],
     [{ event: 'AUTHENTICATED' }, ['d']],
-    [{ event: 'authenticated' }, []],
     [{ event: 'NO_SUCH_EVENT' }, []],
-    [{ event: 'AUTHENTICATED', type: 'request' }, []],
-    [{ event: 'AUTHENTICATED', type: 'webhook' }, ['d']],
     [{ status_code: '200' }, ['e', 'c', 'a']],
     [{ status_code: '404' }, ['b']],
-    [{ status_code: '503' }, ['f', 'd']],
-    [{ status_code: '503', type: 'request' }, []],
-    [{ session_id: SESSION, status_code: '200' }, ['e', 'c']],
     [
       { session_id: SESSION, task_id: '7', type: 'webhook', external_user_id: 'e', status_code: '200' },
       ['e'],
@@ -353,18 +345,10 @@ describe('Filters of GET /request-logs', () => {
     [{ status_code: '0' }, ['ä b&c']],
     [{ endpoint_id: ENDPOINT }, ['e', 'd']],
     [{ endpoint_id: ENDPOINT.toUpperCase() }, ['e', 'd']],
-    [{ endpoint_id: SESSION }, []],
-    [{ endpoint_id: ENDPOINT, type: 'request' }, []],
     [{ event_id: EVENT }, ['e']],
     [{ event_id: EVENT.toUpperCase(), type: 'webhook' }, ['e']],
-    [{ event_id: SESSION }, []],
-    [{ event_id: EVENT, type: 'request' }, []],
     [{ outcome: 'success' }, ['e', 'c', 'a']],
     [{ outcome: 'failure' }, ['ä b&c', 'f', 'd', 'b']],
-    [{ outcome: 'failure', type: 'request' }, ['b']],
-    [{ outcome: 'failure', status_code: '200' }, []],
-    [{ endpoint_id: ENDPOINT, event_id: EVENT, outcome: 'failure' }, []],
-    [{ endpoint_id: ENDPOINT, outcome: 'failure', event: 'AUTHENTICATED' }, ['d']],
   ])('list the entries that match %j', async (query, users) => {
     await at(NOW, async () => {
       const { status, body } = await list(query);
@@ -373,28 +357,24 @@ describe('Filters of GET /request-logs', () => {
     });
   });
 
+  const TOO_LONG = 'The start field must be at most 7 days before the end field.';
+  const REVERSED = 'The start field must not be after the end field.';
   it.each<[string, string]>([
-    ['', 'The environment field is required.'],
-    ['environment=', 'The environment field is required.'],
-    ['environment=staging', 'The selected environment is invalid. Allowed values: development, production.'],
-    ['environment=production&type=call', 'The selected type is invalid. Allowed values: request, webhook.'],
-    ['environment=production&session_id=session-1', 'The session id field must be a UUID.'],
-    ['environment=production&task_id=one', 'The task id field must be an integer.'],
-    ['environment=production&task_id=1.0', 'The task id field must be an integer.'],
-    ['environment=production&task_id=1e3', 'The task id field must be an integer.'],
-    ['environment=production&task_id=9007199254740992', 'The task id field must be an integer.'],
+    ['type=call', 'The selected type is invalid. Allowed values: request, webhook.'],
+    ['session_id=session-1', 'The session id field must be a UUID.'],
+    ['task_id=one', 'The task id field must be an integer.'],
+    ['task_id=1.0', 'The task id field must be an integer.'],
+    ['task_id=1e3', 'The task id field must be an integer.'],
+    ['task_id=9007199254740992', 'The task id field must be an integer.'],
     [
-      `environment=production&external_user_id=${'x'.repeat(257)}`,
+      `external_user_id=${'x'.repeat(257)}`,
       'The external user id field must not be greater than 256 characters.',
     ],
     [
-      'environment=production&external_user_id=%00',
+      'external_user_id=%00',
       'The external user id field must not contain null characters or unpaired surrogates.',
     ],
-    [
-      `environment=production&event=${'x'.repeat(101)}`,
-      'The event field must not be greater than 100 characters.',
-    ],
+    [`event=${'x'.repeat(101)}`, 'The event field must not be greater than 100 characters.'],
     ...[
       'start',
       'end',
@@ -410,57 +390,40 @@ describe('Filters of GET /request-logs', () => {
       'limit',
       'cursor',
     ].flatMap((name): [string, string][] =>
-      ['', '%20'].map((blank) => [
-        `environment=production&${name}=${blank}`,
-        `The query parameter ${name} must not be blank.`,
-      ]),
+      ['', '%20'].map((blank) => [`${name}=${blank}`, `The query parameter ${name} must not be blank.`]),
     ),
-    ['environment=production&endpoint_id=endpoint-1', 'The endpoint id field must be a UUID.'],
-    ['environment=production&event_id=1', 'The event id field must be a UUID.'],
-    [
-      'environment=production&outcome=failed',
-      'The selected outcome is invalid. Allowed values: success, failure.',
-    ],
-    ['environment=production&status_code=1', 'The status code field must be at least 100.'],
-    ['environment=production&status_code=-1', 'The status code field must be at least 0.'],
-    ['environment=production&status_code=99', 'The status code field must be at least 100.'],
-    ['environment=production&status_code=600', 'The status code field must not be greater than 599.'],
-    ['environment=production&status_code=2xx', 'The status code field must be an integer.'],
-    ['environment=production&limit=0', 'The limit field must be at least 1.'],
-    ['environment=production&limit=51', 'The limit field must not be greater than 50.'],
-    ['environment=production&limit=-0x1', 'The limit field must be an integer.'],
-    ['environment=production&page=2', 'The query parameter page is not known.'],
-    ['environment=production&type=request&type=webhook', 'The query parameter type is given more than once.'],
-    [
-      'environment=production&start=yesterday&type=call',
-      'The start field must be a date and time such as 2026-01-31T08:15:30Z.',
-    ],
-    [
-      'environment=production&end=2026-02-31T00:00:00Z',
-      'The end field must be a date and time such as 2026-01-31T08:15:30Z.',
-    ],
-    [
-      'environment=production&start=2026-01-02T00:00:00Z&end=2026-01-01T00:00:00Z&type=call',
-      'The start field must not be after the end field.',
-    ],
-    [
-      'environment=production&start=2026-01-01T00:00:00Z&end=2026-01-08T00:00:01Z',
-      'The start field must be at most 7 days before the end field.',
-    ],
-    [
-      'environment=production&start=2026-01-01T00:00:00+00:00&end=2026-01-08T05:30:01%2B05:30',
-      'The start field must be at most 7 days before the end field.',
-    ],
-    [
-      'environment=production&start=2026-01-02T00:00:00-05:00&end=2026-01-02T05:59:59%2B01:00',
-      'The start field must not be after the end field.',
-    ],
-    [
-      'environment=production&start=2026-01-01T00:00:00Z',
-      'The start field must be at most 7 days before the end field.',
-    ],
-    ['environment=production&start=2099-01-01T00:00:00Z', 'The start field must not be after the end field.'],
+    ['endpoint_id=endpoint-1', 'The endpoint id field must be a UUID.'],
+    ['event_id=1', 'The event id field must be a UUID.'],
+    ['outcome=failed', 'The selected outcome is invalid. Allowed values: success, failure.'],
+    ['status_code=1', 'The status code field must be at least 100.'],
+    ['status_code=-1', 'The status code field must be at least 0.'],
+    ['status_code=99', 'The status code field must be at least 100.'],
+    ['status_code=600', 'The status code field must not be greater than 599.'],
+    ['status_code=2xx', 'The status code field must be an integer.'],
+    ['limit=0', 'The limit field must be at least 1.'],
+    ['limit=51', 'The limit field must not be greater than 50.'],
+    ['limit=-0x1', 'The limit field must be an integer.'],
+    ['page=2', 'The query parameter page is not known.'],
+    ['type=request&type=webhook', 'The query parameter type is given more than once.'],
+    ['start=yesterday&type=call', 'The start field must be a date and time such as 2026-01-31T08:15:30Z.'],
+    ['end=2026-02-31T00:00:00Z', 'The end field must be a date and time such as 2026-01-31T08:15:30Z.'],
+    ['start=2026-01-02T00:00:00Z&end=2026-01-01T00:00:00Z&type=call', REVERSED],
+    ['start=2026-01-01T00:00:00Z&end=2026-01-08T00:00:01Z', TOO_LONG],
+    ['start=2026-01-01T00:00:00+00:00&end=2026-01-08T05:30:01%2B05:30', TOO_LONG],
+    ['start=2026-01-02T00:00:00-05:00&end=2026-01-02T05:59:59%2B01:00', REVERSED],
+    ['start=2026-01-01T00:00:00Z', TOO_LONG],
+    ['start=2099-01-01T00:00:00Z', REVERSED],
   ])('reject %s', async (query, message) => {
+    const path = `/request-logs?environment=production&${query}`;
+    const { status, body } = await service.request(path, { token });
+    expect([status, body]).toEqual([400, invalidField(message)]);
+  });
+
+  it.each([
+    ['', 'The environment field is required.'],
+    ['environment=', 'The environment field is required.'],
+    ['environment=staging', 'The selected environment is invalid. Allowed values: development, production.'],
+  ])('require an environment: %s', async (query, message) => {
     const { status, body } = await service.request(`/request-logs?${query}`, { token });
     expect([status, body]).toEqual([400, invalidField(message)]);
   });
@@ -682,20 +645,5 @@ describe('GET /request-logs/:id', () => {
   ])('returns 404 for %s', async (id) => {
     const { status, body } = await get(id);
     expect([status, body]).toEqual([404, NOT_FOUND]);
-  });
-
-  it('requires the scope', async () => {
-    const other = await accessToken(service, member, service.production, 'webhook_endpoints:read');
-    for (const response of [await list({}, { token: other }), await get(1, { token: other })]) {
-      expect(response.status).toBe(403);
-      expect(response.body).toMatchObject({ error_code: 'INSUFFICIENT_SCOPE' });
-    }
-  });
-});
-
-describe('An expired access token', () => {
-  it('is rejected', async () => {
-    using _clock = moveClock(service, 16 * 60_000);
-    expect((await list()).status).toBe(401);
   });
 });

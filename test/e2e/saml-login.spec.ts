@@ -69,6 +69,10 @@ const accountOf = ({ id, email }: TestUser) => ({ nameId: `name-${id}`, email })
 const begin = async (visitor: Visitor, email: string, more: Record<string, string> = {}): Promise<string> =>
   providerUrl(await visitor.fill('/login', { step: 'address', email, ...more }));
 
+/** Begins a login. @returns the form with which the provider responds */
+const respondTo = async (visitor: Visitor, user: TestUser): Promise<SamlForm> =>
+  provider.respondTo(await begin(visitor, user.email), organization.metadata, accountOf(user));
+
 /** A form of another site, with which browsers send no cookies. */
 const post = (form: SamlForm, id = organization.id, visitor = new Visitor(service)): Promise<PageResponse> =>
   visitor.submit(`/sso/saml/${id}`, { ...form }, { cookie: '', 'sec-fetch-site': 'cross-site' });
@@ -209,8 +213,7 @@ describe('A response of a SAML provider', () => {
   it('is accepted once by two processes that get it from one browser at the same time', async () => {
     const user = await addUser();
     const visitor = new Visitor(service);
-    const url = await begin(visitor, user.email);
-    const form = await provider.respondTo(url, organization.metadata, accountOf(user));
+    const form = await respondTo(visitor, user);
     const received = await Promise.all(
       Array.from({ length: 20 }, (_, index) =>
         post(form, organization.id, new Visitor(index % 2 === 0 ? service : other)),
@@ -234,11 +237,7 @@ describe('A response of a SAML provider', () => {
   it('is not accepted again, and leads no other browser to a login', async () => {
     const user = await addUser();
     const visitor = new Visitor(service);
-    const form = await provider.respondTo(
-      await begin(visitor, user.email),
-      organization.metadata,
-      accountOf(user),
-    );
+    const form = await respondTo(visitor, user);
     expect((await deliver(visitor, form)).status).toBe(303);
     const repeated = await post(form);
     expect((await new Visitor(service).get(repeated.location ?? '')).text).toContain(UNKNOWN);
@@ -250,11 +249,7 @@ describe('A response of a SAML provider', () => {
   it('logs in only the browser in which the login began', async () => {
     const user = await addUser();
     const visitor = new Visitor(service);
-    const form = await provider.respondTo(
-      await begin(visitor, user.email),
-      organization.metadata,
-      accountOf(user),
-    );
+    const form = await respondTo(visitor, user);
     const victim = new Visitor(service);
     await victim.get('/login');
     const response = await deliver(victim, form);
@@ -377,11 +372,7 @@ describe('A response of a SAML provider', () => {
     const another = await setUp(await SamlTestProvider.create());
     const user = await addUser();
     const visitor = new Visitor(service);
-    const form = await provider.respondTo(
-      await begin(visitor, user.email),
-      organization.metadata,
-      accountOf(user),
-    );
+    const form = await respondTo(visitor, user);
     const mixedUp = await post(form, another.id);
     expect([mixedUp.status, mixedUp.text]).toEqual([403, expect.stringContaining(UNKNOWN)]);
     expect((await deliver(visitor, form)).status).toBe(303);

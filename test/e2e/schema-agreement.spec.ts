@@ -18,7 +18,7 @@ import {
 } from '../support/operations.js';
 import { rememberSecret } from '../support/run-directory.js';
 import { issueServiceToken } from '../support/service-tokens.js';
-import { useTestApp, type Login } from '../support/test-app.js';
+import { useTestApp, useLogin } from '../support/test-app.js';
 
 /*
  * A body that the API document allows is not refused with 400, and one that it does not allow is. The bodies are valid
@@ -79,12 +79,11 @@ const service = useTestApp({
   APPLICATIONS_PER_HOUR: '1000000',
   SESSION_OPENS_PER_MINUTE: '1000000',
 });
-let owner: Login;
+const owner = useLogin(service, 'owner');
 let serviceToken: string;
 let endpointId: string;
 
 beforeAll(async () => {
-  owner = await service.login('owner');
   ({ token: serviceToken } = await issueServiceToken(service));
   await service.app
     .get(ApiClientsService)

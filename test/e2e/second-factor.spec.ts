@@ -11,6 +11,7 @@ import { rememberSecret } from '../support/run-directory.js';
 import { useTestApp, type Login } from '../support/test-app.js';
 import { totpCode } from '../support/totp.js';
 import { BEHIND_PROXY, Visitor, type PageResponse, sessionIn } from '../support/visitor.js';
+import { whileInsertsFail } from '../support/failing-inserts.js';
 
 const STEP = 30_000;
 const SETUP = '/account/second-factor/setup';
@@ -483,15 +484,9 @@ describe('Disabling the second factor', () => {
 
   it('changes nothing when the audit log cannot be written', async () => {
     const user = await protectedUser();
-    await service.database.query(`
-      CREATE FUNCTION refuse_entry() RETURNS trigger LANGUAGE plpgsql AS $$
-        BEGIN
-          IF NEW.action LIKE 'auth.two_factor%' THEN RAISE EXCEPTION 'no space left'; END IF;
-          RETURN NEW;
-        END $$;
-      CREATE TRIGGER refuse_entry BEFORE INSERT ON audit_log FOR EACH ROW EXECUTE FUNCTION refuse_entry();`);
-    expect((await disable(user.visitor, user.password)).status).toBe(500);
-    await service.database.query('DROP FUNCTION refuse_entry CASCADE');
+    await whileInsertsFail(service, 'audit_log', async () =>
+      expect((await disable(user.visitor, user.password)).status).toBe(500),
+    );
     expect(await columnsOf(user)).toMatchObject({ recovery_codes: 10 });
     expect((await new Visitor(service).logIn(user.email, user.password)).location).toBe(
       '/login/second-factor',

@@ -9,6 +9,7 @@ import { useTestApp } from '../support/test-app.js';
 import { expectUsualErrors } from '../support/usual-errors.js';
 import { BEHIND_PROXY, Visitor, visitorWithRole, linkTo, rowsOf } from '../support/visitor.js';
 import { auditEntries } from '../support/audited.js';
+import { UNKNOWN_ID } from '../support/operations.js';
 
 const PATH = '/dashboard/development/sign-in-links';
 const pathOf = (user: string, path = PATH): string =>
@@ -152,8 +153,15 @@ describe('GET /sign-in-links', () => {
     });
   });
 
-  it('returns the usual errors', () =>
-    expectUsualErrors(service, '/sign-in-links?external_user_id=a', 'sign_in_link'));
+  it('returns the usual errors', async () => {
+    await expectUsualErrors(service, '/sign-in-links?external_user_id=a', 'sign_in_link');
+    const path = `/sign-in-links/${UNKNOWN_ID}/cancel`;
+    await expectUsualErrors(service, path, 'sign_in_link', { method: 'POST' });
+    expect(await list('external_user_id=a&environment=production')).toMatchObject({
+      status: 403,
+      body: { error_code: 'ENVIRONMENT_MISMATCH' },
+    });
+  });
 });
 
 const statusesOf = (html: string): (string | undefined)[] => rowsOf(html).map(([, status]) => status);

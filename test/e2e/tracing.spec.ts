@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { eventually } from '../support/eventually.js';
-import { refusedPort } from '../support/hostile-receivers.js';
+import { freePort } from '../support/ports.js';
 import { serveMetrics } from '../support/metrics.js';
 import { rememberSecret } from '../support/run-directory.js';
 import { startTestApp, type TestApp } from '../support/test-app.js';
@@ -51,7 +51,7 @@ describe('With a collector', () => {
     clientId = service.development.clientId;
     rememberSecret(HIDDEN);
     const owner = await service.login('owner');
-    const urls = [`${receiver.url}/hook?token=${HIDDEN}`, `http://127.0.0.1:${await refusedPort()}/refused`];
+    const urls = [`${receiver.url}/hook?token=${HIDDEN}`, `http://127.0.0.1:${await freePort()}/refused`];
     for (const url of urls) {
       const { status } = await service.request('/webhook-endpoints/create', {
         body: { environment: 'development', url },
@@ -193,7 +193,7 @@ describe('A sampling rate', () => {
 describe('An unavailable collector', () => {
   it('loses traces without affecting requests', async () => {
     const service = await start({
-      OTEL_EXPORTER_OTLP_ENDPOINT: `http://127.0.0.1:${await refusedPort()}`,
+      OTEL_EXPORTER_OTLP_ENDPOINT: `http://127.0.0.1:${await freePort()}`,
       METRICS_PORT: '0',
     });
     const metrics = await serveMetrics(service);

@@ -11,7 +11,7 @@ import {
 import { logLines } from '../support/log-lines.js';
 import { mailTo, sendEmails, tokenIn } from '../support/mails.js';
 import { rememberSecret } from '../support/run-directory.js';
-import { useTestApp, type Login } from '../support/test-app.js';
+import { useTestApp, type Login, useLogin } from '../support/test-app.js';
 import { Visitor } from '../support/visitor.js';
 
 const OWNERS_ONLY = 'Only an owner may add, change or remove an owner.';
@@ -28,13 +28,8 @@ interface User {
 }
 
 const service = useTestApp();
-let owner: Login;
-let admin: Login;
-
-beforeAll(async () => {
-  owner = await service.login('owner');
-  admin = await service.login('admin');
-});
+const owner = useLogin(service, 'owner');
+const admin = useLogin(service, 'admin');
 beforeEach(() => renewLogins(service));
 let number = 0;
 const freshEmail = (): string => `person-${(number += 1)}@example.com`;

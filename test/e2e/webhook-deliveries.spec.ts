@@ -10,7 +10,7 @@ import { DeliveryQueueService } from '../../src/modules/webhooks/queue/delivery-
 import { moveClock } from '../support/clock.js';
 import { startDnsServer, type DnsServer } from '../support/dns-server.js';
 import { eventually } from '../support/eventually.js';
-import { refusedPort } from '../support/hostile-receivers.js';
+import { freePort } from '../support/ports.js';
 import { logLines } from '../support/log-lines.js';
 import { rememberSecret } from '../support/run-directory.js';
 import { startTestApp, type Login, type TestApp } from '../support/test-app.js';
@@ -386,7 +386,7 @@ describe('A failed delivery', () => {
   });
 
   it('is logged with status 0 and a reason if the connection is refused', async () => {
-    await addEndpoint(service, service.development.clientId, `http://127.0.0.1:${await refusedPort()}/`);
+    await addEndpoint(service, service.development.clientId, `http://127.0.0.1:${await freePort()}/`);
     const attempts = await attempted(await publish(), 3);
     expect(attempts).toEqual([1, 2, 3].map((attempt) => ({ status_code: 0, reason: 'REFUSED', attempt })));
   });

@@ -28,6 +28,8 @@ const LIMIT_REACHED = error(
   'WEBHOOK_ENDPOINT_LIMIT_REACHED',
   'The environment already has the maximum of 10 webhook endpoints.',
 );
+const SELECTED_ENVIRONMENT = 'The selected environment is invalid. Allowed values: development, production.';
+const SELECTED_STATUS = 'The selected status is invalid. Allowed values: enabled, paused.';
 const NOT_PUBLIC = 'The url field must be a public https URL.';
 const URL_TOO_LONG = 'The url field must not be greater than 2083 characters.';
 const DESCRIPTION_TOO_LONG = 'The description field must not be greater than 255 characters.';
@@ -72,6 +74,14 @@ const patch = (id: string, body: unknown, as: RequestOptions = { token }) =>
   service.request<Endpoint>(`/webhook-endpoints/${id}`, { method: 'PATCH', body, ...as });
 const remove = (id: string, as: RequestOptions = { token }) =>
   service.request<Endpoint>(`/webhook-endpoints/${id}`, { method: 'DELETE', ...as });
+
+const ACTIONS = [
+  ['test', {}],
+  ['redeliver', { event_id: UNKNOWN_ID }],
+  ['recover', { since: '2026-01-31T08:00:00Z' }],
+] as const;
+const act = (id: string, [verb, body]: (typeof ACTIONS)[number], as: RequestOptions) =>
+  service.request(`/webhook-endpoints/${id}/${verb}`, { body, ...as });
 
 async function created(body: object = {}, as: RequestOptions = { token }): Promise<Endpoint> {
   const response = await create({ environment: 'development', url: someUrl(), ...body }, as);
@@ -170,45 +180,16 @@ describe('POST /webhook-endpoints/create', () => {
 
   it.each([
     ['no environment', { environment: undefined }, 'The environment field is required.'],
-    [
-      'an unknown environment',
-      { environment: 'staging' },
-      'The selected environment is invalid. Allowed values: development, production.',
-    ],
-    [
-      'a numeric environment',
-      { environment: 1 },
-      'The selected environment is invalid. Allowed values: development, production.',
-    ],
-    [
-      'a list as environment',
-      { environment: ['development'] },
-      'The selected environment is invalid. Allowed values: development, production.',
-    ],
+    ['an unknown environment', { environment: 'staging' }, SELECTED_ENVIRONMENT],
     ['no url', { url: undefined }, 'The url field is required.'],
-    ['a null url', { url: null }, 'The url field is required.'],
     ['a blank url', { url: ' ' }, 'The url field is required.'],
     ['a numeric url', { url: 7 }, 'The url field must be a string.'],
-    ['a list as url', { url: ['https://example.com'] }, 'The url field must be a string.'],
-    [
-      'a url with a null character',
-      { url: 'https://example.com/\0' },
-      'The url field must not contain null characters or unpaired surrogates.',
-    ],
     ['a url that is too long', { url: `https://example.com/${'a'.repeat(2064)}` }, URL_TOO_LONG],
     ['a url of too many emoji', { url: `https://example.com/${'😀'.repeat(2064)}` }, URL_TOO_LONG],
     ['an http url', { url: 'http://example.com/' }, NOT_PUBLIC],
     ['an IP address', { url: 'https://127.0.0.1/' }, NOT_PUBLIC],
-    ['an IP address in hexadecimal', { url: 'https://0x7f.1/' }, NOT_PUBLIC],
-    ['localhost', { url: 'https://localhost/' }, NOT_PUBLIC],
-    ['a url with credentials', { url: 'https://user:secret@example.com/' }, NOT_PUBLIC],
     ['a url without a scheme', { url: 'example.com' }, NOT_PUBLIC],
-    ['a numeric description', { description: 7 }, 'The description field must be a string.'],
-    [
-      'a description with a null character',
-      { description: '\0' },
-      'The description field must not contain null characters or unpaired surrogates.',
-    ],
+    ['a url with credentials', { url: 'https://user:secret@example.com/' }, NOT_PUBLIC],
     ['a description that is too long', { description: 'x'.repeat(256) }, DESCRIPTION_TOO_LONG],
     ['a description of too many emoji', { description: '😀'.repeat(256) }, DESCRIPTION_TOO_LONG],
     ['a text as events', { events: 'CARD_UPDATED' }, 'The events field must be an array.'],
@@ -220,27 +201,8 @@ describe('POST /webhook-endpoints/create', () => {
     ],
     ['a number as event', { events: [7] }, `The selected events[0] is invalid. ${ALLOWED_EVENTS}`],
     ['a null event', { events: [null] }, 'The events[0] field is required.'],
-    [
-      'an unknown status',
-      { status: 'broken' },
-      'The selected status is invalid. Allowed values: enabled, paused.',
-    ],
-    [
-      'the status disabled',
-      { status: 'disabled' },
-      'The selected status is invalid. Allowed values: enabled, paused.',
-    ],
-    [
-      'a Boolean as status',
-      { status: true },
-      'The selected status is invalid. Allowed values: enabled, paused.',
-    ],
+    ['the status disabled', { status: 'disabled' }, SELECTED_STATUS],
     // One problem per response: the first in the order of the fields.
-    [
-      'invalid events and status (reports the first)',
-      { events: 7, status: 7 },
-      'The events field must be an array.',
-    ],
     [
       'an invalid url, events and status (reports the first)',
       { url: 'http://example.com/', events: 7, status: 7 },
@@ -249,9 +211,8 @@ describe('POST /webhook-endpoints/create', () => {
     [
       'three invalid fields (reports the first)',
       { environment: 'x', url: 7, description: 7 },
-      'The selected environment is invalid. Allowed values: development, production.',
+      SELECTED_ENVIRONMENT,
     ],
-    ['two invalid fields (reports the first)', { url: 'http://example.com/', description: 7 }, NOT_PUBLIC],
   ])('rejects %s', async (_case, change, message) => {
     const { status, body } = await create({ environment: 'development', url: someUrl(), ...change });
     expect([status, body]).toEqual([400, invalidField(message)]);
@@ -305,10 +266,7 @@ describe('Webhook endpoints', () => {
     for (const [query, message] of [
       ['', 'The environment field is required.'],
       ['?environment=', 'The environment field is required.'],
-      [
-        '?environment=staging',
-        'The selected environment is invalid. Allowed values: development, production.',
-      ],
+      ['?environment=staging', SELECTED_ENVIRONMENT],
       ['?environment=development&page=2', 'The query parameter page is not known.'],
     ]) {
       const { status, body } = await service.request(`/webhook-endpoints${query}`, { token });
@@ -332,6 +290,7 @@ describe('Webhook endpoints', () => {
       await get(id, { token: production }),
       await patch(id, { description: 'x' }, { token: production }),
       await remove(id, { token: production }),
+      ...(await Promise.all(ACTIONS.map((action) => act(id, action, { token: production })))),
     ];
     for (const { status, body } of refused) expect([status, body]).toEqual([403, MISMATCH]);
     expect(await rows()).toEqual(before);
@@ -344,24 +303,6 @@ describe('Webhook endpoints', () => {
     expect((await remove(id, { login: member })).status).toBe(200);
   });
 
-  it('require the scope of the operation', async () => {
-    const { id } = await created();
-    const reader = { token: await accessToken(service, member, service.development, READ) };
-    const writer = { token: await accessToken(service, member, service.development, WRITE) };
-    expect((await get(id, reader)).status).toBe(200);
-    expect(await list('development', reader)).toHaveLength(1);
-    for (const [response, scope] of [
-      [await get(id, writer), READ],
-      [await create({}, reader), WRITE],
-      [await patch(id, { description: 'x' }, reader), WRITE],
-      [await remove(id, reader), WRITE],
-    ] as const) {
-      expect([response.status, response.body['error_code']]).toEqual([403, 'INSUFFICIENT_SCOPE']);
-      expect(response.headers.get('www-authenticate')).toContain(`scope="${scope}"`);
-    }
-    expect((await remove(id, writer)).status).toBe(200);
-  });
-
   it('of another organization are not found and cannot be changed', async () => {
     const { id } = await created();
     const before = await rows();
@@ -371,6 +312,7 @@ describe('Webhook endpoints', () => {
         await patch(id, { url: someUrl() }, { login: otherOwner }),
         await patch(id, { url: 'not even a URL' }, { login: otherOwner }),
         await remove(id, { login: otherOwner }),
+        ...(await Promise.all(ACTIONS.map((action) => act(id, action, { login: otherOwner })))),
       ])
         expect([response.status, response.body]).toEqual([404, ENDPOINT_NOT_FOUND]);
     });
@@ -429,13 +371,6 @@ describe('PATCH /webhook-endpoints/:id', () => {
     expect((await list())[0]).toMatchObject({ url, status: 'paused' });
   });
 
-  it('changes nothing if the URL belongs to another endpoint', async () => {
-    const [one, other] = [await created(), await created()];
-    const { status } = await patch(one.id, { url: other.url, events: ['CARD_UPDATED'], status: 'paused' });
-    expect(status).toBe(409);
-    expect((await get(one.id)).body).toEqual(one);
-  });
-
   it('is audited only if something changed', async () => {
     const { id, url } = await created({ description: 'The first', events: ['CARD_FAILED'] });
     const entries = await auditedBy(service, async () => {
@@ -458,11 +393,7 @@ describe('PATCH /webhook-endpoints/:id', () => {
     ['a url that is too long', { url: `https://example.com/${'a'.repeat(2064)}` }, URL_TOO_LONG],
     ['a description that is too long', { description: 'x'.repeat(256) }, DESCRIPTION_TOO_LONG],
     ['an unknown event', { events: ['X'] }, `The selected events[0] is invalid. ${ALLOWED_EVENTS}`],
-    [
-      'the status disabled',
-      { status: 'disabled' },
-      'The selected status is invalid. Allowed values: enabled, paused.',
-    ],
+    ['the status disabled', { status: 'disabled' }, SELECTED_STATUS],
     [
       'two invalid fields (reports the first)',
       { url: 'http://example.com/', description: 'x'.repeat(256) },
@@ -478,7 +409,8 @@ describe('PATCH /webhook-endpoints/:id', () => {
 
   it('rejects the URL of another endpoint', async () => {
     const [one, other] = [await created(), await created()];
-    const { status, body } = await patch(one.id, { url: other.url });
+    const change = { url: other.url, events: ['CARD_UPDATED'], status: 'paused' };
+    const { status, body } = await patch(one.id, change);
     expect([status, body]).toEqual([409, ALREADY_EXISTS]);
     expect((await get(one.id)).body).toEqual(one);
   });
@@ -549,21 +481,6 @@ describe('The audit log', () => {
       });
     }
   });
-
-  it('records denied attempts', async () => {
-    const reader = { token: await accessToken(service, member, service.development, READ) };
-    const entries = await auditedBy(service, async () => {
-      await create({}, reader);
-      await patch(UNKNOWN_ID, {}, reader);
-      await remove(UNKNOWN_ID, reader);
-      await get(UNKNOWN_ID, reader);
-    });
-    expect(entries).toEqual([
-      'webhook.create denied null',
-      `webhook.update denied ${UNKNOWN_ID}`,
-      `webhook.delete denied ${UNKNOWN_ID}`,
-    ]);
-  });
 });
 
 describe('The URL of an endpoint', () => {
@@ -592,25 +509,22 @@ describe('The URL of an endpoint', () => {
 
 describe('A deployment pinned to one environment', () => {
   it('returns 404 for endpoints of the other environment', async () => {
-    const pinned = await startTestApp({ PIN_ENVIRONMENT: 'production' });
-    try {
-      const login = await pinned.login('owner');
-      const url = someUrl();
-      const body = { environment: 'development', url };
-      const refused = await pinned.request('/webhook-endpoints/create', { body, login });
-      expect([refused.status, refused.body]).toEqual([
-        400,
-        invalidField('The selected environment is invalid. Allowed values: production.'),
-      ]);
-      await addEndpoint(pinned, pinned.development.clientId, url, UNKNOWN_ID);
-      expect((await pinned.request(`/webhook-endpoints/${UNKNOWN_ID}`, { login })).status).toBe(404);
-      const own = await pinned.request('/webhook-endpoints/create', {
-        body: { environment: 'production', url },
-        login,
-      });
-      expect(own.status).toBe(200);
-    } finally {
-      await pinned.close();
-    }
+    await using pinned = await startTestApp({ PIN_ENVIRONMENT: 'production' });
+
+    const login = await pinned.login('owner');
+    const url = someUrl();
+    const body = { environment: 'development', url };
+    const refused = await pinned.request('/webhook-endpoints/create', { body, login });
+    expect([refused.status, refused.body]).toEqual([
+      400,
+      invalidField('The selected environment is invalid. Allowed values: production.'),
+    ]);
+    await addEndpoint(pinned, pinned.development.clientId, url, UNKNOWN_ID);
+    expect((await pinned.request(`/webhook-endpoints/${UNKNOWN_ID}`, { login })).status).toBe(404);
+    const own = await pinned.request('/webhook-endpoints/create', {
+      body: { environment: 'production', url },
+      login,
+    });
+    expect(own.status).toBe(200);
   });
 });

@@ -1,11 +1,8 @@
 import { randomUUID } from 'node:crypto';
-import { once } from 'node:events';
-import { createServer, type AddressInfo } from 'node:net';
 import { setTimeout as pause } from 'node:timers/promises';
 import { EVENT_NAMES } from '../../src/infrastructure/event-catalog/index.js';
 import { exampleEvent, examplePayload, WebhookPublisher } from '../../src/modules/webhooks/index.js';
 import { ResendsRepository } from '../../src/modules/webhooks/resends/resends.repository.js';
-import { accessToken } from '../support/device-flow.js';
 import { eventually } from '../support/eventually.js';
 import { whileLogIsLocked } from '../support/locked-log.js';
 import { UNKNOWN_ID } from '../support/operations.js';
@@ -14,40 +11,28 @@ import {
   useTestApp,
   type TestResponse,
   type RequestOptions,
-  type Login,
-  MISMATCH,
+  useLogin,
 } from '../support/test-app.js';
 import {
   useReceiver,
   type Arrival,
   RETRY_AT_ONCE,
   queueIsEmpty,
-  ENDPOINT_NOT_FOUND,
+  copyFailure,
 } from '../support/webhook-receiver.js';
+import { freePort } from '../support/ports.js';
 
 const INVALID_EVENT = `The selected event is invalid. Allowed values: ${EVENT_NAMES.join(', ')}.`;
 
 const UNKNOWN_EVENT = invalidField('The selected event id is invalid.');
-const WRITE = 'webhook_endpoints:write';
 const LONG_AGO = '2026-01-31T08:00:00Z';
 /** Enough for attempts to overlap and for a second delivery of each event to be queued. */
 const EVENTS = 12;
 
 const service = useTestApp(RETRY_AT_ONCE, { backgroundWork: true });
 const receiver = useReceiver();
-let owner: Login;
-/** The owner of another organization. */
-let otherOwner: Login;
-let tokens: Readonly<Record<'development' | 'production', string>>;
+const owner = useLogin(service);
 
-beforeAll(async () => {
-  owner = await service.login('owner');
-  otherOwner = await service.login('owner', (await service.anotherOrganization()).id);
-  tokens = {
-    development: await accessToken(service, owner, service.development, WRITE),
-    production: await accessToken(service, owner, service.production, WRITE),
-  };
-});
 beforeEach(async () => {
   await queueIsEmpty(service);
   await service.database.query('DELETE FROM webhook_endpoint');
@@ -135,45 +120,6 @@ function holdResponses(): () => void {
   };
 }
 
-/** Returns a URL on a port that refuses connections. */
-async function deadUrl(): Promise<string> {
-  const server = createServer();
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as AddressInfo;
-  server.close();
-  await once(server, 'close');
-  return `http://127.0.0.1:${port}/`;
-}
-
-describe.each([
-  ['test', {}],
-  ['redeliver', { event_id: UNKNOWN_ID }],
-  ['recover', { since: LONG_AGO }],
-])('POST /webhook-endpoints/:id/%s', (verb, body) => {
-  it('returns 404 for an unknown endpoint and for one of another organization', async () => {
-    const id = await createEndpoint();
-    for (const [unknown, login] of [
-      [UNKNOWN_ID, owner],
-      ['x', owner],
-      [id, otherOwner],
-    ] as const) {
-      const response = await act(verb, unknown, body, { login });
-      expect([response.status, response.body]).toEqual([404, ENDPOINT_NOT_FOUND]);
-    }
-    expect(receiver.arrivals).toEqual([]);
-  });
-
-  it('requires an access token for the environment of the endpoint', async () => {
-    const id = await createEndpoint();
-    const refused = await act(verb, id, body, { token: tokens.production });
-    expect([refused.status, refused.body]).toEqual([403, MISMATCH]);
-    expect(receiver.arrivals).toEqual([]);
-    const { status } = await act(verb, id, body, { token: tokens.development });
-    expect(status).toBe({ test: 200, redeliver: 400, recover: 202 }[verb]);
-  });
-});
-
 describe('Testing an endpoint', () => {
   it('reports that the endpoint received the event', async () => {
     const id = await createEndpoint();
@@ -229,7 +175,7 @@ describe('Testing an endpoint', () => {
   );
 
   it('reports a refused connection', async () => {
-    const url = await deadUrl();
+    const url = `http://127.0.0.1:${await freePort()}/`;
     const { status, body } = await test(await createEndpoint(url));
     expect([status, body]).toEqual([
       200,
@@ -488,19 +434,7 @@ describe('Recovering from an outage', () => {
   it('handles thousands of events', async () => {
     const id = await createEndpoint();
     const [eventId] = await failed(1);
-    await service.database.query(
-      `WITH copy AS (
-         INSERT INTO webhook_event (id, created_at, client_id, environment, event, body)
-         SELECT gen_random_uuid(), created_at, client_id, environment, event, body
-           FROM webhook_event, generate_series(1, 2500) WHERE id = $1
-         RETURNING id)
-       INSERT INTO request_log (client_id, environment, created_at, type, method, url, event, status_code,
-                                latency_ms, webhook_endpoint_id, webhook_event_id, attempt, reason)
-       SELECT client_id, environment, created_at, type, method, url, event, status_code,
-              latency_ms, webhook_endpoint_id, copy.id, attempt, reason
-         FROM request_log, copy WHERE webhook_event_id = $1 AND attempt = 1`,
-      [eventId],
-    );
+    await copyFailure(service, eventId, 2_500);
     const release = holdResponses();
     expect(await recovered(id)).toEqual({ queued: 2_501 });
     // Also deletes the deliveries.

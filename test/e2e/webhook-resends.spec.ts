@@ -4,9 +4,9 @@ import { exampleEvent, WebhookPublisher } from '../../src/modules/webhooks/index
 import { auditEntries } from '../support/audited.js';
 import { addUser, auditOf, type TestUser } from '../support/dashboard-users.js';
 import { eventually } from '../support/eventually.js';
-import { useTestApp, type Login } from '../support/test-app.js';
+import { useTestApp, type Login, useLogin } from '../support/test-app.js';
 import { Visitor, visitorWithRole, type PageResponse, textOf } from '../support/visitor.js';
-import { useReceiver, RETRY_AT_ONCE, queueIsEmpty } from '../support/webhook-receiver.js';
+import { useReceiver, RETRY_AT_ONCE, queueIsEmpty, copyFailure } from '../support/webhook-receiver.js';
 
 const DASHBOARD = '/dashboard/development';
 const PLAN = `${DASHBOARD}/events/failed/send-again`;
@@ -14,13 +14,9 @@ const LOG = `${DASHBOARD}/request-logs`;
 
 const service = useTestApp(RETRY_AT_ONCE, { backgroundWork: true });
 const receiver = useReceiver();
-let owner: Login;
+const owner = useLogin(service, 'owner');
 let user: TestUser;
 let visitor: Visitor;
-
-beforeAll(async () => {
-  owner = await service.login('owner');
-});
 beforeEach(async () => {
   // Also deletes the deliveries.
   await service.database.query('DELETE FROM webhook_endpoint');
@@ -164,19 +160,7 @@ describe('The page before failed deliveries are sent again', () => {
   it('considers the newest 10,000 failed attempts, and leads to the earlier ones', async () => {
     await createEndpoint();
     const [eventId] = await failed('CARD_UPDATED');
-    await service.database.query(
-      `WITH copy AS (
-         INSERT INTO webhook_event (id, created_at, client_id, environment, event, body)
-         SELECT gen_random_uuid(), created_at, client_id, environment, event, body
-           FROM webhook_event, generate_series(1, 10050) WHERE id = $1
-         RETURNING id)
-       INSERT INTO request_log (client_id, environment, created_at, type, method, url, event, status_code,
-                                latency_ms, webhook_endpoint_id, webhook_event_id, attempt, reason)
-       SELECT client_id, environment, created_at - interval '5 seconds' * row_number() OVER (), type, method, url, event,
-              status_code, latency_ms, webhook_endpoint_id, copy.id, attempt, reason
-         FROM request_log, copy WHERE webhook_event_id = $1 AND attempt = 1`,
-      [eventId],
-    );
+    await copyFailure(service, eventId, 10_050, 5);
     const newest = await planOf('');
     // The first event has three attempts.
     expect(textOf(newest)).toContain('Send 9,998 deliveries again?');
@@ -432,19 +416,7 @@ describe('Sending failed deliveries again', () => {
   it('sends thousands in portions, and starts no second one at the same endpoint meanwhile', async () => {
     const id = await createEndpoint();
     const [eventId] = await failed('CARD_UPDATED');
-    await service.database.query(
-      `WITH copy AS (
-         INSERT INTO webhook_event (id, created_at, client_id, environment, event, body)
-         SELECT gen_random_uuid(), created_at, client_id, environment, event, body
-           FROM webhook_event, generate_series(1, 2500) WHERE id = $1
-         RETURNING id)
-       INSERT INTO request_log (client_id, environment, created_at, type, method, url, event, status_code,
-                                latency_ms, webhook_endpoint_id, webhook_event_id, attempt, reason)
-       SELECT client_id, environment, created_at, type, method, url, event, status_code,
-              latency_ms, webhook_endpoint_id, copy.id, attempt, reason
-         FROM request_log, copy WHERE webhook_event_id = $1 AND attempt = 1`,
-      [eventId],
-    );
+    await copyFailure(service, eventId, 2_500);
     await service.request(`/webhook-endpoints/${id}`, {
       method: 'PATCH',
       body: { status: 'paused' },

@@ -335,12 +335,9 @@ describe('The limit of 5 listeners', () => {
 
 describe('A stream does not begin', () => {
   it('without credentials, without its table, and without the database', async () => {
-    const separate = await startTestApp();
-    try {
-      await expectUsualErrors(separate, PATH, 'webhook_listener');
-    } finally {
-      await separate.close();
-    }
+    await using separate = await startTestApp();
+
+    await expectUsualErrors(separate, PATH, 'webhook_listener');
   });
 });
 

@@ -9,7 +9,7 @@ import { WebhookDeliveriesConfiguration } from '../../src/modules/webhooks/webho
 import { sendEmails } from '../support/mails.js';
 import { auditedBy, auditEntries } from '../support/audited.js';
 import { eventually } from '../support/eventually.js';
-import { error, invalidField, useTestApp, type Login } from '../support/test-app.js';
+import { error, invalidField, useTestApp, useLogin } from '../support/test-app.js';
 import { useReceiver } from '../support/webhook-receiver.js';
 
 const DISABLED = error(
@@ -26,10 +26,9 @@ const service = useTestApp(
   { backgroundWork: true },
 );
 const receiver = useReceiver();
-let owner: Login;
+const owner = useLogin(service, 'owner');
 
 beforeAll(async () => {
-  owner = await service.login('owner');
   for (const role of ['admin', 'member'] as const) await service.login(role);
 });
 beforeEach(async () => {

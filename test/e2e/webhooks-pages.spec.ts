@@ -4,7 +4,7 @@ import { exampleEvent, WebhookPublisher } from '../../src/modules/webhooks/index
 import { auditEntries } from '../support/audited.js';
 import { addUser, auditOf, type TestUser } from '../support/dashboard-users.js';
 import { eventually } from '../support/eventually.js';
-import { useTestApp, type Login } from '../support/test-app.js';
+import { useTestApp, type Login, useLogin } from '../support/test-app.js';
 import { Visitor, type PageResponse, textOf } from '../support/visitor.js';
 import { useReceiver, RETRY_AT_ONCE } from '../support/webhook-receiver.js';
 
@@ -16,11 +16,7 @@ const service = useTestApp(RETRY_AT_ONCE, { backgroundWork: true });
 const receiver = useReceiver();
 let user: TestUser;
 let visitor: Visitor;
-let owner: Login;
-
-beforeAll(async () => {
-  owner = await service.login('owner');
-});
+const owner = useLogin(service, 'owner');
 beforeEach(async () => {
   await service.database.query('DELETE FROM webhook_endpoint');
   receiver.response = 200;
@@ -265,12 +261,6 @@ describe('The pages about webhook endpoints', () => {
     // The target is the endpoint, which the address of an event does not name.
     const resends = (await auditEntries(service)).filter(({ event }) => event.action === 'webhook.resend');
     expect(resends.slice(0, 2).map(({ target }) => target.name)).toEqual(expect.arrayContaining([id, null]));
-  });
-
-  it('reject forms without the token of the page', async () => {
-    const id = await createEndpoint();
-    for (const [path, fields] of formsOf(id, UNKNOWN))
-      expect((await visitor.submit(path, { ...fields, form_token: 'wrong' })).status).toBe(403);
   });
 });
 

@@ -1,7 +1,7 @@
 import type { IssuedCredentials } from '../../src/modules/api-clients/index.js';
-import { send, type HttpRequest } from './http.js';
 import { rememberSecret } from './run-directory.js';
 import type { TestResponse, RequestOptions, Login, TestApp } from './test-app.js';
+import { Visitor, type PageResponse } from './visitor.js';
 
 export const GRANT = 'urn:ietf:params:oauth:grant-type:device_code';
 
@@ -61,59 +61,27 @@ export function poll(
 }
 
 /** A page as received by a browser. */
-export interface BrowserPage {
-  readonly status: number;
-  readonly headers: Headers;
-  readonly html: string;
-  readonly location: string | null;
-}
+export type BrowserPage = PageResponse & { readonly html: string };
 
-/** A minimal browser: keeps cookies and submits the forms of the current page. */
-export class Browser {
-  private readonly cookies = new Map<string, string>();
-  private formToken = '';
-
+/** A visitor who is logged in, and submits the forms of the current page. */
+export class Browser extends Visitor {
   constructor(
-    private readonly baseUrl: string,
+    baseUrl: string,
     login?: Pick<Login, 'cookie'>,
-    private readonly headers: Readonly<Record<string, string>> = {},
+    headers: Readonly<Record<string, string>> = {},
   ) {
-    if (login) this.keep(login.cookie);
+    super({ baseUrl }, undefined, headers);
+    if (login) this.cookies.set('session', login.cookie.slice('session='.length));
   }
 
-  open(path: string): Promise<BrowserPage> {
-    return this.fetch(path, {});
+  async open(path: string): Promise<BrowserPage> {
+    const page = await this.get(path);
+    return { ...page, html: page.text };
   }
 
-  /** Submits a form with the form token of the last page, unless another token is given. */
-  send(path: string, fields: Readonly<Record<string, string>>): Promise<BrowserPage> {
-    const body = new URLSearchParams({ form_token: this.formToken, ...fields });
-    return this.fetch(path, { method: 'POST', body });
-  }
-
-  /** Deletes the cookie that identifies the browser. */
-  forgetBrowserCookie(): void {
-    this.cookies.delete('browser');
-  }
-
-  private async fetch(path: string, options: HttpRequest): Promise<BrowserPage> {
-    const cookie = [...this.cookies].map((pair) => pair.join('=')).join('; ');
-    const {
-      status,
-      headers,
-      text: html,
-    } = await send(new URL(path, this.baseUrl).href, {
-      headers: { ...this.headers, ...(cookie === '' ? {} : { cookie }) },
-      ...options,
-    });
-    for (const each of headers.getSetCookie()) this.keep(each.split(';')[0] ?? '');
-    this.formToken = /name="form_token" value="([^"]+)"/.exec(html)?.[1] ?? this.formToken;
-    return { status, headers, html, location: headers.get('location') };
-  }
-
-  private keep(pair: string): void {
-    const [name = '', value = ''] = pair.split(/=(.*)/s);
-    this.cookies.set(name, value);
+  async send(path: string, fields: Readonly<Record<string, string>>): Promise<BrowserPage> {
+    const page = await this.submit(path, fields);
+    return { ...page, html: page.text };
   }
 }
 

@@ -262,10 +262,3 @@ export async function startThreadedReceiver(): Promise<{
     close: async () => void (await thread.terminate()),
   };
 }
-
-/** Returns a port of 127.0.0.1 that refuses connections. */
-export async function refusedPort(): Promise<number> {
-  const receiver = await startReceiver({});
-  await receiver.close();
-  return receiver.port;
-}

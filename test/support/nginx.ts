@@ -1,10 +1,10 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { chmodSync, existsSync, mkdtempSync, writeFileSync } from 'node:fs';
-import { connect, createServer, type AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { eventually } from './eventually.js';
+import { freePort, isListening } from './ports.js';
 import { RECEIVER_CERTIFICATES, RECEIVER_KEY } from './receiver-certificates.js';
 
 const FILE = ['/usr/sbin/nginx', '/usr/local/bin/nginx', '/opt/homebrew/bin/nginx'].find((file) =>
@@ -21,10 +21,7 @@ export async function startNginx(
 ): Promise<AsyncDisposable & { readonly url: string }> {
   if (FILE === undefined)
     throw new Error('There is no nginx: install it (on Debian: apt-get install nginx).');
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as AddressInfo;
-  server.close();
+  const port = await freePort();
   const directory = mkdtempSync(join(tmpdir(), 'nginx-'));
   // The workers of nginx that root starts belong to another user.
   chmodSync(directory, 0o755);
@@ -55,13 +52,7 @@ export async function startNginx(
   const child = spawn(FILE, ['-e', join(directory, 'error.log'), '-c', configuration], { stdio: 'ignore' });
   await eventually('nginx listens', async () => {
     if (child.exitCode !== null) throw new Error(`nginx ended: ${join(directory, 'error.log')}`);
-    const socket = connect(port, '127.0.0.1');
-    const isListening = await once(socket, 'connect').then(
-      () => true,
-      () => false,
-    );
-    socket.destroy();
-    return isListening;
+    return isListening(port);
   });
   return {
     url: `https://127.0.0.1:${port}`,

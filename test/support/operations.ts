@@ -211,12 +211,14 @@ export const SESSION_OPERATIONS: readonly BodyOperation[] = [
     path: '/session/extend',
     credentials: 'basic',
     body: { session_id: UNKNOWN_ID },
+    status: 404,
   },
   {
     id: 'openSession',
     path: '/session/open',
     credentials: 'none',
     body: { session_id: UNKNOWN_ID, metadata: { order: '4711' } },
+    status: 404,
   },
 ];
 

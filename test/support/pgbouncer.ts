@@ -1,10 +1,10 @@
 import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { chmodSync, existsSync, mkdtempSync, writeFileSync } from 'node:fs';
-import { connect, createServer, type AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { eventually } from './eventually.js';
+import { freePort, isListening } from './ports.js';
 
 const FILE = ['/usr/sbin/pgbouncer', '/usr/local/bin/pgbouncer', '/opt/homebrew/bin/pgbouncer'].find((file) =>
   existsSync(file),
@@ -29,10 +29,7 @@ export class PgBouncer {
   /** @param settings lines of pgbouncer.ini */
   static async start(databaseUrl: string, ...settings: readonly string[]): Promise<PgBouncer> {
     if (FILE === undefined) throw new Error(MISSING);
-    const server = createServer().listen(0, '127.0.0.1');
-    await once(server, 'listening');
-    const { port } = server.address() as AddressInfo;
-    server.close();
+    const port = await freePort();
     const { hostname, port: databasePort, pathname, username, password } = new URL(databaseUrl);
     // It refuses to run as root, and another user has to read its files.
     const directory = mkdtempSync(join(tmpdir(), 'pgbouncer-'));
@@ -59,15 +56,7 @@ export class PgBouncer {
     const child = spawn(FILE, [...(process.getuid?.() === 0 ? ['-u', 'nobody'] : []), '-q', file], {
       stdio: 'ignore',
     });
-    await eventually('pgbouncer listens', async () => {
-      const socket = connect(port, '127.0.0.1');
-      const isListening = await once(socket, 'connect').then(
-        () => true,
-        () => false,
-      );
-      socket.destroy();
-      return isListening;
-    });
+    await eventually('pgbouncer listens', () => isListening(port));
     return new PgBouncer(
       child,
       Object.assign(new URL(databaseUrl), { host: `127.0.0.1:${port}`, pathname }).href,

@@ -1,11 +1,11 @@
 import { spawn, spawnSync, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, mkdtempSync, writeFileSync } from 'node:fs';
-import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { eventually } from './eventually.js';
 import { RECEIVER_CERTIFICATES, RECEIVER_KEY } from './receiver-certificates.js';
+import { freePort } from './ports.js';
 
 const DIRECTORIES = ['/usr/bin', '/usr/local/bin', '/opt/homebrew/bin'];
 const DIRECTORY = DIRECTORIES.find((directory) => existsSync(join(directory, 'redis-server')));
@@ -188,13 +188,4 @@ function redisCli(words: readonly string[]): string {
     encoding: 'utf8',
     timeout: 20_000,
   }).stdout.trim();
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const address = server.address();
-  server.close();
-  await once(server, 'close');
-  return typeof address === 'object' && address !== null ? address.port : 0;
 }

@@ -71,6 +71,7 @@ export interface TestApp {
     production: IssuedCredentials;
   }>;
   close(): Promise<void>;
+  [Symbol.asyncDispose](): Promise<void>;
 }
 
 /** Milliseconds. The tests of the pauses after failed logins set the usual ones. */
@@ -104,6 +105,13 @@ export function useTestApp(...options: Parameters<typeof startTestApp>): TestApp
   beforeAll(async () => void Object.assign(service, await startTestApp(...options)));
   afterAll(() => service.close());
   return service;
+}
+
+/** Adds a dashboard user and logs the user in, before the tests of a file or a block. */
+export function useLogin(service: TestApp, role?: DashboardRole): Login {
+  const login = {} as Login;
+  beforeAll(async () => void Object.assign(login, await service.login(role)));
+  return login;
 }
 
 /**
@@ -200,6 +208,9 @@ export async function startTestApp(
       // Node.js keeps the variables of the test file, which has this object.
       Object.assign(this, { app: undefined });
       app = undefined as never;
+    },
+    [Symbol.asyncDispose](this: TestApp) {
+      return this.close();
     },
   };
 }

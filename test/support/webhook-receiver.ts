@@ -94,6 +94,27 @@ export async function startReceiver(receiver = {} as WebhookReceiver): Promise<W
   return Object.assign(receiver, started);
 }
 
+/** Copies an event whose first attempt failed. Each copy is this number of seconds older than the one before. */
+export const copyFailure = (
+  { database }: TestApp,
+  eventId: string | undefined,
+  copies: number,
+  secondsApart = 0,
+): Promise<unknown> =>
+  database.query(
+    `WITH copy AS (
+       INSERT INTO webhook_event (id, created_at, client_id, environment, event, body)
+       SELECT gen_random_uuid(), created_at, client_id, environment, event, body
+         FROM webhook_event, generate_series(1, $2) WHERE id = $1
+       RETURNING id)
+     INSERT INTO request_log (client_id, environment, created_at, type, method, url, event, status_code,
+                              latency_ms, webhook_endpoint_id, webhook_event_id, attempt, reason)
+     SELECT client_id, environment, created_at - make_interval(secs => $3) * row_number() OVER (), type, method, url,
+            event, status_code, latency_ms, webhook_endpoint_id, copy.id, attempt, reason
+       FROM request_log, copy WHERE webhook_event_id = $1 AND attempt = 1`,
+    [eventId, copies, secondsApart],
+  );
+
 export const ENDPOINT_NOT_FOUND = error(
   'WEBHOOK_ENDPOINT_ERROR',
   'WEBHOOK_ENDPOINT_NOT_FOUND',

@@ -94,6 +94,18 @@ describe('The address of a client behind a proxy', () => {
     expect(await seen(servers[1]!, { 'x-forwarded-for': header })).toEqual({ address, key });
   });
 
+  it.each([
+    ['2001:db8:1:2::1', '2001:db8:1:2:ffff:ffff:ffff:ffff', '2001:db8:1:3::1'],
+    ['2001:db8::1', '2001:db8:0:0:1::', '2001:db8:0:1::1'],
+    ['::1', '0:0:0:0:5:6:7:8', '0:0:0:1::'],
+    ['2001:DB8:A::1', '2001:0db8:000a:0000::2', '2001:db8:a:1::'],
+  ])('has one key for the addresses of an IPv6 /64 network, such as %s', async (first, second, other) => {
+    const keyOf = async (address: string): Promise<unknown> =>
+      ((await seen(servers[1]!, { 'x-forwarded-for': address })) as { key: unknown }).key;
+    expect(await keyOf(second)).toBe(await keyOf(first));
+    expect(await keyOf(other)).not.toBe(await keyOf(first));
+  });
+
   it.each<[string | string[]]>([
     ['for=192.0.2.43'],
     ['for="192.0.2.43:47011"'],

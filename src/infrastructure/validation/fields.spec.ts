@@ -100,9 +100,10 @@ describe('RequestValidationPipe with a body', () => {
   });
 
   it('requires a conditional field only if its condition is met', async () => {
-    await expect(bodyOf({ first_name: 'Ada' })).rejects.toThrow(
-      new Error('The reason field is required when the kind field is not present.'),
-    );
+    for (const reason of [undefined, null, ' '])
+      await expect(bodyOf({ first_name: 'Ada', reason })).rejects.toThrow(
+        new Error('The reason field is required when the kind field is not present.'),
+      );
     expect(await bodyOf({ first_name: 'Ada', reason: 'why' })).toMatchObject({ reason: 'why' });
   });
 

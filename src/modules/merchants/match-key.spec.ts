@@ -20,6 +20,7 @@ describe('matchKey', () => {
     ['McDonald’s', 'mcdonalds'],
     ['7-Eleven', '7eleven'],
     ['Ｎｅｔｆｌｉｘ', 'netflix'],
+    ['  Net-Flix ® ', 'netflix'],
     ['Ø', 'o'],
     ['Straße', 'strasse'],
     ['STRASSE', 'strasse'],
