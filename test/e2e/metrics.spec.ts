@@ -164,7 +164,13 @@ describe('Webhook metrics', () => {
     await becomes(2, 'mcs_webhook_attempts_total', { reason: 'REFUSED' });
     expect(await metrics.value('mcs_webhook_deliveries_ended_total', { outcome: 'given_up' })).toBe(0);
     await becomes(1, 'mcs_webhook_deliveries', { state: 'retrying' });
-    await service.database.query('UPDATE webhook_delivery SET due_at = now()');
+    // The attempt is counted before it is settled, which sets the time of the next one.
+    await eventually('the second attempt is settled', async () => {
+      const due = await service.database.query(
+        'UPDATE webhook_delivery SET due_at = now() WHERE attempts = 2 AND claim_id IS NULL RETURNING id',
+      );
+      return due.length > 0;
+    });
     await becomes(1, 'mcs_webhook_deliveries_ended_total', { outcome: 'given_up' });
     expect(await metrics.value('mcs_webhook_attempts_total', { reason: 'REFUSED' })).toBe(3);
   });
