@@ -48,6 +48,7 @@ const EVENTS_THAT_SKIP_INTERVAL = 16;
 /** Publishes the events of the platform's own services. */
 @Injectable()
 export class EventsService {
+  /** Looks up the references of events together, and publishes them in one go, which `PublicationsBatch` may join with others. */
   private readonly singleEvents = new BatchedStatement<PublishEventRequest, EventResponse | Error>({
     execute: (requests) => this.publishAll(requests),
     maxRows: EVENTS_PER_STATEMENT,

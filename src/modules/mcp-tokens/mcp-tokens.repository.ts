@@ -35,8 +35,8 @@ export abstract class AgentConnectionStates {
 }
 
 /**
- * The rare statements: erasure, introspection, revocation, sign-in links and the list of a user's tokens. `McpTokensBatch` has the
- * two that run for nearly every request. There is no entity, because the rows are written and found for many tokens at a time, in
+ * The rare statements: erasure, introspection, revocation, sign-in links and the list of a user's tokens. `McpTokensBatch` has those
+ * that run for nearly every request. There is no entity, because the rows are written and found for many tokens at a time, in
  * daily partitions.
  *
  * The stage `access` erases tokens before the response to the request for an erasure. From then on, they are unknown to every

@@ -131,7 +131,7 @@ export class RequestLogRepository implements UserDataHolder {
     });
   }
 
-  /** Writes all entries durably, or none. Joins the open transaction. */
+  /** Writes all entries durably, or none. Joins the transaction that settles deliveries; API requests have none when they are logged. */
   async append(entries: readonly NewRequestLogEntry[]): Promise<void> {
     const items = entries.map((entry) => {
       const { attempt } = entry;

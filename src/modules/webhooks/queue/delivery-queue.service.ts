@@ -71,7 +71,7 @@ export class DeliveryQueueService {
   /** Workers that were not connected when `resumeStranded()` last ran. */
   private absentWorkers: readonly number[] = [];
 
-  /** The worker of this process, if there is one. */
+  /** Set by `DeliveryWorker`, if this process has one. */
   worker: LocalWorker | undefined;
 
   /**

@@ -58,7 +58,7 @@ const NO_CLAIMS: ClaimLimits = { total: 0, perOrganization: new Map(), worker: 0
  */
 @Injectable()
 export class PublicationsBatch {
-  /** Undefined if this process has no worker, or when the worker stops. */
+  /** Set by `DeliveryWorker`. Undefined if this process has no worker, or when the worker stops. */
   worker: LocalWorker | undefined;
   private readonly statements = new BatchedStatement<Publication, PublishResult>({
     execute: (publications) =>
