@@ -1,7 +1,19 @@
 import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, statSync } from 'node:fs';
-import { chmod, cp, mkdir, mkdtemp, readdir, readFile, rm, stat, symlink, writeFile } from 'node:fs/promises';
+import {
+  chmod,
+  cp,
+  mkdir,
+  mkdtemp,
+  readdir,
+  readFile,
+  rm,
+  stat,
+  symlink,
+  utimes,
+  writeFile,
+} from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
@@ -181,6 +193,38 @@ describe('embedded PostgreSQL', () => {
       expect(await query(survivor.url, 'SELECT seven FROM kept')).toEqual([7]);
       await survivor.release();
       await expect(query(next.url, 'SELECT 1')).rejects.toThrow('ECONNREFUSED');
+    }),
+    30 * SECONDS,
+  );
+
+  it.concurrent(
+    'waits for the lock file that another server has created and not yet written',
+    inFolder(async ({ directory, start }) => {
+      await (await start()).release();
+      const [lockFile, log] = [join(directory, 'postmaster.pid'), `${directory}.log`];
+      await writeFile(lockFile, '');
+      await chmod(lockFile, 0o666); // PostgreSQL reads it as another user
+      const starting = start();
+      await eventually('PostgreSQL refuses to start', async () =>
+        (await readFile(log, 'utf8')).includes('"postmaster.pid" is empty'),
+      );
+      await rm(lockFile);
+      expect(await query((await starting).url, 'SELECT 1')).toEqual([1]);
+    }),
+    30 * SECONDS,
+  );
+
+  it.concurrent(
+    'names the lock file that stays empty',
+    inFolder(async ({ directory, start }) => {
+      await (await start()).release();
+      const lockFile = join(directory, 'postmaster.pid');
+      await writeFile(lockFile, '');
+      await chmod(lockFile, 0o666);
+      const anHourAgo = Date.now() / 1_000 - 3_600;
+      await utimes(lockFile, anHourAgo, anHourAgo);
+      await expect(start()).rejects.toThrow(/"postmaster.pid" is empty/);
+      await rm(lockFile);
     }),
     30 * SECONDS,
   );

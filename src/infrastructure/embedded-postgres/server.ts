@@ -25,6 +25,11 @@ const NOT_DURABLE = { fsync: 'off', synchronous_commit: 'off', full_page_writes:
 /** Another process took the port or started the server first, or parts of a killed server are still running. */
 const TEMPORARY = /could not bind|lock file "postmaster.pid" already exists|pre-existing shared memory block/;
 
+/** PostgreSQL creates its lock file empty and writes its pid next, so a second server may find the empty file. */
+const EMPTY_LOCK_FILE = /lock file "postmaster.pid" is empty/;
+/** A lock file that stays empty for longer is what a crash left. Only a person may delete it. */
+const LOCK_FILE_EMPTY_MS = 5_000;
+
 /** The content of `postmaster.pid`, which a killed server leaves behind. */
 export interface Postmaster {
   readonly pid: number;
@@ -97,7 +102,14 @@ export async function startServer(
   if (!hasEnded) return true;
   const output = (await readFile(cluster.log)).subarray(logStart).toString();
   if (TEMPORARY.test(output)) return false;
+  if (EMPTY_LOCK_FILE.test(output) && (await ageOfLockFile(cluster)) < LOCK_FILE_EMPTY_MS) return false;
   throw await programFailure(cluster, `PostgreSQL did not start. Its log is ${cluster.log}.`, output);
+}
+
+/** @returns milliseconds; 0 if there is no lock file */
+async function ageOfLockFile({ directory }: Cluster): Promise<number> {
+  const file = await stat(join(directory, 'postmaster.pid')).catch(() => undefined);
+  return file ? Date.now() - file.mtimeMs : 0;
 }
 
 /**
