@@ -102,14 +102,14 @@ export async function startServer(
   if (!hasEnded) return true;
   const output = (await readFile(cluster.log)).subarray(logStart).toString();
   if (TEMPORARY.test(output)) return false;
-  if (EMPTY_LOCK_FILE.test(output) && (await ageOfLockFile(cluster)) < LOCK_FILE_EMPTY_MS) return false;
+  if (EMPTY_LOCK_FILE.test(output) && (await emptyTimeOf(cluster)) < LOCK_FILE_EMPTY_MS) return false;
   throw await programFailure(cluster, `PostgreSQL did not start. Its log is ${cluster.log}.`, output);
 }
 
-/** @returns milliseconds; 0 if there is no lock file */
-async function ageOfLockFile({ directory }: Cluster): Promise<number> {
+/** @returns the milliseconds between the creation of the empty lock file and the message about it; 0 if it is gone */
+async function emptyTimeOf({ directory, log }: Cluster): Promise<number> {
   const file = await stat(join(directory, 'postmaster.pid')).catch(() => undefined);
-  return file ? Date.now() - file.mtimeMs : 0;
+  return file ? (await stat(log)).mtimeMs - file.mtimeMs : 0;
 }
 
 /**
