@@ -1,4 +1,4 @@
-import { chmod, mkdtemp, rm } from 'node:fs/promises';
+import { chmod, mkdtemp } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Page } from 'playwright-core';
@@ -76,7 +76,6 @@ describeInBrowser('The layout of the dashboard, with a week of data', (windows) 
   afterAll(async () => {
     await Program.endAll();
     await database.drop();
-    await rm(folder, { recursive: true, force: true });
   });
   afterAll(() => expect(windows.findings).toEqual([]));
 

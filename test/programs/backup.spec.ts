@@ -69,7 +69,6 @@ describeWithPgDump(skipReason ? `A restored dump (${skipReason})` : 'A restored 
     await Program.endAll();
     for (const name of names) await administer(`DROP DATABASE ${name} WITH (FORCE)`);
     for (const role of roles) await administer(`DROP ROLE ${role}`);
-    await rm(folder, { recursive: true, force: true });
   });
 
   const environment = (url: string): Record<string, string> => ({

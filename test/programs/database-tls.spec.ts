@@ -24,7 +24,7 @@ let admin: pg.Client;
 
 /** Starts a PostgreSQL that accepts only TLS connections. */
 beforeAll(async () => {
-  const folder = mkdtempSync(join(process.env.TEST_RUN_DIRECTORY ?? tmpdir(), 'tls-'));
+  const folder = mkdtempSync(join(tmpdir(), 'tls-'));
   server = await startEmbeddedPostgres({ directory: join(folder, 'postgres'), durable: false });
   const { uid, gid } = statSync(server.directory);
   const key = join(server.directory, 'server.key');

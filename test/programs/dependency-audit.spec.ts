@@ -28,7 +28,7 @@ async function audit(status: number, advisories: object): Promise<{ code: number
     // Otherwise, npm asks the registry for a newer npm once a week.
     npm_config_update_notifier: 'false',
     // npm caches advisories.
-    npm_config_cache: mkdtempSync(join(process.env.TEST_RUN_DIRECTORY ?? tmpdir(), 'npm-')),
+    npm_config_cache: mkdtempSync(join(tmpdir(), 'npm-')),
   };
   return new Promise((resolve) => {
     execFile(join(PROJECT, '.ci', 'audit'), { env }, (error, stdout) =>

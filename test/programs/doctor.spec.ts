@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { mkdtemp, rm } from 'node:fs/promises';
+import { mkdtemp } from 'node:fs/promises';
 import { createServer, type AddressInfo, type Server } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -47,7 +47,6 @@ afterAll(async () => {
   await Program.endAll();
   await database.drop();
   closed.close();
-  await rm(folder, { recursive: true, force: true });
 });
 
 async function doctor(

@@ -1,6 +1,5 @@
 import { once } from 'node:events';
 import { mkdirSync, mkdtempSync, chmodSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
-import { rm } from 'node:fs/promises';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -132,7 +131,6 @@ afterAll(async () => {
   // Stops the database, which the killed service left running.
   const { release } = await startEmbeddedPostgres({ directory: join(folder, '.data', 'postgres') });
   await release();
-  await rm(folder, { recursive: true, force: true });
 }, TIMEOUT);
 
 describe('Links', () => {

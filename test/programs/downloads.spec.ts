@@ -1,6 +1,6 @@
 import { execFile } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
@@ -57,7 +57,6 @@ describe('The documentation site', () => {
     expect((await run(process.execPath, '-e', code)).stdout).toBe('function\n');
     for (const name of ['sdk', 'cli'])
       expect(existsSync(join(folder, `node_modules/@merchant-connectivity/${name}/README.md`))).toBe(true);
-    rmSync(folder, { recursive: true });
     for (const name of ['.built-from', 'other.tgz', '..%2f..%2fpackage.json'])
       expect([name, (await get(`/docs/downloads/${name}`)).status]).toEqual([name, 404]);
   }, 30_000);

@@ -23,7 +23,6 @@ beforeAll(() => {
   symlinkSync(join(ROOT, 'node_modules'), join(folder, 'node_modules'));
   writeFileSync(join(folder, 'package.json'), '{ "type": "module" }');
 });
-afterAll(() => rmSync(folder, { recursive: true }));
 
 /** Runs a program. @returns what it prints */
 function run(program: string, ...parameters: string[]): string {

@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { cloneDatabase, type TestDatabase } from '../support/database.js';
@@ -16,7 +16,6 @@ describe('main.js and worker.js', () => {
   afterAll(async () => {
     await Program.endAll();
     await database.drop();
-    rmSync(dataDirectory, { recursive: true });
   });
 
   const start = (file: string, port = '0', more: Record<string, string> = {}): Program =>

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { COMMAND_TIMEOUT, Commands } from '../support/commands.js';
@@ -29,7 +29,6 @@ describeWithPgBouncer('A database behind PgBouncer', () => {
   afterAll(async () => {
     await Program.endAll();
     await database.drop();
-    rmSync(environment['DATA_DIR']!, { recursive: true });
   });
 
   it.each([

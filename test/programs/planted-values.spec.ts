@@ -43,7 +43,7 @@ beforeAll(async () => {
   rememberSecret(...Object.values(VALUES));
   const secret = `whsec_${randomBytes(32).toString('base64')}`;
   rememberSecret(secret);
-  const directory = mkdtempSync(join(process.env.TEST_RUN_DIRECTORY ?? tmpdir(), 'diagnostics-'));
+  const directory = mkdtempSync(join(tmpdir(), 'diagnostics-'));
   const collector = await startTraceCollector();
   const gateway = await startGateway({
     secret,

@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process';
-import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { cpSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import ts from 'typescript';
@@ -53,7 +53,6 @@ beforeAll(() => {
   });
   writeFileSync(join(folder, 'receiver.mjs'), outputText);
 });
-afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
 /** Creates test vectors with one wrong result, which a receiver that accepts or rejects everything would miss. */
 function folderWith(file: string, change: (text: string) => string): string {

@@ -13,7 +13,7 @@ const onOneServer = process.env['TEST_WORKER_URLS'] ? it.skip : it;
 onOneServer('docs/schema.sql and docs/statements.sql are up to date', async () => {
   const database = await cloneDatabase();
   try {
-    const folder = mkdtempSync(join(process.env['TEST_RUN_DIRECTORY'] ?? tmpdir(), 'sql-'));
+    const folder = mkdtempSync(join(tmpdir(), 'sql-'));
     const script = join(ROOT, 'scripts', 'sql-documents.mjs');
     const environment = { ...process.env, DATABASE_URL: database.url };
     await promisify(execFile)(process.execPath, [script, folder], { env: environment });

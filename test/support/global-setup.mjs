@@ -23,6 +23,8 @@ export default async function globalSetup() {
   const directory = makeDirectory(tmpdir());
   mkdirSync(join(directory, 'logs'));
   process.env.TEST_RUN_DIRECTORY = directory;
+  // What tests leave in their folders goes with the run.
+  process.env.TMPDIR = directory;
   process.env.TEST_DATABASE_DIRECTORY = hasMemory() ? makeDirectory(MEMORY) : join(directory, 'database');
   onInterruption(globalTeardown);
   const { TEST_CITUS_BINARIES: binaries } = process.env;

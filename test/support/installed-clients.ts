@@ -25,7 +25,7 @@ export async function installClients(): Promise<InstalledClients> {
   const tarballs = readdirSync(packed)
     .filter((name) => name.endsWith('.tgz'))
     .map((name) => join(packed, name));
-  const folder = mkdtempSync(join(process.env.TEST_RUN_DIRECTORY ?? tmpdir(), 'project-'));
+  const folder = mkdtempSync(join(tmpdir(), 'project-'));
   writeFileSync(join(folder, 'package.json'), '{ "private": true }');
   await execute('npm', ['install', '--offline', '--no-audit', '--no-fund', ...tarballs], { cwd: folder });
   const modules = join(folder, 'node_modules');

@@ -46,7 +46,7 @@ export async function startProductionService(more: Record<string, string>): Prom
     SURFACES: 'platform,connector,internal',
     PLATFORM_URL: 'https://api.example.com',
     DATABASE_URL: database.url,
-    DATA_DIR: mkdtempSync(join(process.env.TEST_RUN_DIRECTORY ?? tmpdir(), 'data-')),
+    DATA_DIR: mkdtempSync(join(tmpdir(), 'data-')),
     SECRET_PEPPER: key(),
     KEY_ENCRYPTION_KEY: key(),
     TWILIO_ACCOUNT_SID: 'AC0123456789abcdef0123456789abcdef',

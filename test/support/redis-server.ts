@@ -64,7 +64,7 @@ export class RedisServer {
   private static async launch(options: RedisServerOptions): Promise<RedisServer> {
     if (DIRECTORY === undefined) throw new Error(MISSING);
     const port = options.port ?? (await freePort());
-    const directory = mkdtempSync(join(process.env.TEST_RUN_DIRECTORY ?? tmpdir(), 'redis-'));
+    const directory = mkdtempSync(join(tmpdir(), 'redis-'));
     const { password, tls, isNode } = options;
     const settings = [
       ['--bind', '127.0.0.1'],

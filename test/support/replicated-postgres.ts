@@ -66,7 +66,7 @@ export class PostgresServer {
 export async function startReplicatedPostgres<Names extends string>(
   ...names: Names[]
 ): Promise<Record<Names | 'primary', PostgresServer>> {
-  const folder = mkdtempSync(join(process.env.TEST_RUN_DIRECTORY ?? tmpdir(), 'replicated-'));
+  const folder = mkdtempSync(join(tmpdir(), 'replicated-'));
   // When root runs the test, PostgreSQL runs as another user, who must be able to enter.
   chmodSync(folder, 0o755);
   const cluster = await locateCluster(join(folder, 'primary'), () => undefined);

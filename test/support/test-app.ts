@@ -128,7 +128,7 @@ export async function startTestApp(
   }: Partial<AppOptions> & { readonly addressOf?: (url: string) => string | Promise<string> } = {},
 ): Promise<TestApp> {
   const database = await cloneDatabase();
-  const dataDirectory = mkdtempSync(join(process.env.TEST_RUN_DIRECTORY ?? tmpdir(), 'data-'));
+  const dataDirectory = mkdtempSync(join(tmpdir(), 'data-'));
   const configuration = loadConfiguration({
     DATA_DIR: dataDirectory,
     DATABASE_URL: await addressOf(database.url),
