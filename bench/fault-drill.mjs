@@ -99,12 +99,15 @@ try {
   };
 
   async function customer(index) {
-    const { production } = await webhooks.get(OrganizationsService).create({
-      name: `Customer ${index}`,
-      ownerEmail: `owner-${index}@example.com`,
-      ownerName: 'Owner',
-      ownerPassword: 'a long example password',
-    });
+    const organizations = webhooks.get(OrganizationsService);
+    const { production } = await organizations.create(
+      await organizations.prepare({
+        name: `Customer ${index}`,
+        ownerEmail: `owner-${index}@example.com`,
+        ownerName: 'Owner',
+        ownerPassword: 'a long example password',
+      }),
+    );
     return { client_id: production.clientId, secret: production.secret };
   }
 

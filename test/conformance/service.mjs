@@ -33,11 +33,14 @@ export async function startService(environment = {}) {
     await prepareSchema(configuration);
     const app = await createApplication(configuration, { backgroundWork: false });
     await app.listen(0, '127.0.0.1');
-    const organization = await app.get(OrganizationsService).create({
-      name: 'Conformance',
-      ownerEmail: 'owner@example.com',
-      ownerName: 'Owner',
-    });
+    const organizations = app.get(OrganizationsService);
+    const organization = await organizations.create(
+      await organizations.prepare({
+        name: 'Conformance',
+        ownerEmail: 'owner@example.com',
+        ownerName: 'Owner',
+      }),
+    );
     return { app, url: await app.getUrl(), directory, organization, close: () => close(app) };
   } catch (error) {
     await close();

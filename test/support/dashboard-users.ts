@@ -17,9 +17,13 @@ export function someAddress(): string {
 }
 
 /** Adds a dashboard user without a session. */
-export async function addUser(service: TestApp, organizationId = service.organizationId): Promise<TestUser> {
+export async function addUser(
+  service: TestApp,
+  organizationId = service.organizationId,
+  email = someAddress(),
+): Promise<TestUser> {
   const users = service.app.get(DashboardUsersService);
-  const user = await users.add({ organizationId, email: someAddress(), name: 'Ada', role: 'admin' });
+  const user = await users.add(await users.prepare({ organizationId, email, name: 'Ada', role: 'admin' }));
   rememberSecret(user.password);
   return user;
 }

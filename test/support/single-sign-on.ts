@@ -1,7 +1,6 @@
 import { randomBytes } from 'node:crypto';
-import { DashboardUsersService } from '../../src/modules/dashboard-users/index.js';
 import { allowDomain } from './dashboard-forms.js';
-import type { TestUser } from './dashboard-users.js';
+import { addUser, type TestUser } from './dashboard-users.js';
 import type { DnsServer } from './dns-server.js';
 import { rememberSecret } from './run-directory.js';
 import type { TestApp } from './test-app.js';
@@ -101,11 +100,5 @@ export function providerUrl({ headers, text }: PageResponse): string {
 
 /** Adds a user with a password, whose address is in the domain. */
 export async function addUserAt(owner: Owner, domain: string): Promise<TestUser> {
-  const email = `${randomBytes(6).toString('hex')}@${domain}`;
-  const { service, organizationId } = owner;
-  const user = await service.app
-    .get(DashboardUsersService)
-    .add({ organizationId, email, name: 'Ada', role: 'admin' });
-  rememberSecret(user.password);
-  return user;
+  return addUser(owner.service, owner.organizationId, `${randomBytes(6).toString('hex')}@${domain}`);
 }

@@ -151,25 +151,24 @@ export async function startTestApp(
   const baseUrl = await app.getUrl();
   isOwnOrigin(baseUrl);
   const createOrganization = async () => {
-    const created = await app.get(OrganizationsService).create({
-      name: 'Test organization',
-      ownerEmail: `${randomBytes(6).toString('hex')}@example.com`,
-      ownerName: 'Owner',
-    });
+    const organizations = app.get(OrganizationsService);
+    const ownerEmail = `${randomBytes(6).toString('hex')}@example.com`;
+    const created = await organizations.create(
+      await organizations.prepare({ name: 'Test organization', ownerEmail, ownerName: 'Owner' }),
+    );
     rememberSecret(created.development.secret, created.production.secret, created.owner.password);
     return created;
   };
   const { id: organizationId, development, production } = await createOrganization();
   const login = async (role: DashboardRole = 'owner', ofOrganization = organizationId): Promise<Login> => {
-    const added = await app.get(DashboardUsersService).add({
-      organizationId: ofOrganization,
-      email: `${randomBytes(6).toString('hex')}@example.com`,
-      name: `The ${role}`,
-      role,
-    });
+    const users = app.get(DashboardUsersService);
+    const email = `${randomBytes(6).toString('hex')}@example.com`;
+    const added = await users.add(
+      await users.prepare({ organizationId: ofOrganization, email, name: `The ${role}`, role }),
+    );
     const { cookie } = await openSession({ app }, added);
     rememberSecret(added.password);
-    const { id: userId, email, password } = added;
+    const { id: userId, password } = added;
     return { userId, organizationId: ofOrganization, email, password, cookie };
   };
   return {

@@ -24,8 +24,10 @@ ORGANIZATION_COMMAND.command('create')
   .option('--password-stdin', 'read the owner’s password from standard input')
   .onApplication<CreateOptions>(async (app, { name, ownerEmail, ownerName, passwordStdin }) => {
     const password = passwordStdin ? { ownerPassword: await readSecret() } : {};
+    const organizations = app.get(OrganizationsService);
+    const prepared = await organizations.prepare({ name, ownerEmail, ownerName, ...password });
     const { id, development, production, owner } = await app.get(OperatorAudit).run(
-      () => app.get(OrganizationsService).create({ name, ownerEmail, ownerName, ...password }),
+      () => organizations.create(prepared),
       (created) => [
         { organizationId: created.id, action: 'account.create', target: { name } },
         { organizationId: created.id, action: 'user.add', target: { name: created.owner.email } },

@@ -36,15 +36,11 @@ USER_COMMAND.command('add')
     const { organization: organizationId, email, name, role, passwordStdin } = options;
     if (!ROLES.includes(role)) throw new OperatorError(`The role must be one of ${ROLES.join(', ')}.`);
     await app.get(OrganizationsService).require(organizationId);
-    const user = {
-      organizationId,
-      email,
-      name,
-      role: role as DashboardRole,
-      ...(passwordStdin ? { password: await readSecret() } : {}),
-    };
+    const password = passwordStdin ? await readSecret() : undefined;
+    const users = app.get(DashboardUsersService);
+    const user = await users.prepare({ organizationId, email, name, role: role as DashboardRole, password });
     const added = await app.get(OperatorAudit).run(
-      () => app.get(DashboardUsersService).add(user),
+      () => users.add(user),
       (result) => [{ organizationId, action: 'user.add', target: { name: result.email } }],
     );
     return { user_id: added.id, email: added.email, ...(passwordStdin ? {} : { password: added.password }) };

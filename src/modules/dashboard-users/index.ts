@@ -3,7 +3,11 @@ export { EmailsRepository } from './emails/emails.repository.js';
 export { AdministratorEmails } from './users/administrator-emails.js';
 export { INVITATION_LIFETIME, type DashboardUser } from './users/dashboard-user.entity.js';
 export { DashboardUsersRepository, EmailTakenError } from './users/dashboard-users.repository.js';
-export { DashboardUsersService, type AddedDashboardUser } from './users/dashboard-users.service.js';
+export {
+  DashboardUsersService,
+  type AddedDashboardUser,
+  type PreparedDashboardUser,
+} from './users/dashboard-users.service.js';
 export {
   generatePassword,
   hashPassword,

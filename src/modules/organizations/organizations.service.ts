@@ -9,7 +9,11 @@ import { Clock, DAY } from '../../infrastructure/time/index.js';
 import { MESSAGES, validateName } from '../../infrastructure/validation/index.js';
 import { ApiClientsService, type IssuedCredentials } from '../api-clients/index.js';
 import { AuditLog, changesBetween, type AuditAction } from '../audit-logs/index.js';
-import { DashboardUsersService, type AddedDashboardUser } from '../dashboard-users/index.js';
+import {
+  DashboardUsersService,
+  type AddedDashboardUser,
+  type PreparedDashboardUser,
+} from '../dashboard-users/index.js';
 import { LOGO_NOT_FOUND, MAX_LOGO_BYTES, mediaTypeOf } from './logo.js';
 import { Organization } from './organization.entity.js';
 import type { UpdateOrganizationRequest } from './organization.dto.js';
@@ -20,6 +24,13 @@ export interface NewOrganization {
   readonly ownerName: string;
   /** A random password is generated if it is absent. */
   readonly ownerPassword?: string;
+}
+
+/** An organization that can be created. */
+export interface PreparedOrganization {
+  readonly id: string;
+  readonly name: string;
+  readonly owner: PreparedDashboardUser;
 }
 
 export interface CreatedOrganization {
@@ -43,26 +54,22 @@ export class OrganizationsService {
     private readonly clock: Clock,
   ) {}
 
+  /** Checks a new organization and its owner. Call it before the transaction, because it hashes the owner's password. */
+  async prepare(organization: NewOrganization): Promise<PreparedOrganization> {
+    const { name, ownerEmail: email, ownerName, ownerPassword: password } = organization;
+    validateName('an organization', name);
+    const id = randomUUID();
+    const user = { organizationId: id, email, name: ownerName, role: 'owner', password } as const;
+    return { id, name, owner: await this.dashboardUsers.prepare(user, name) };
+  }
+
   /** Creates the organization with an owner and one API client per environment. */
   @Transactional()
-  async create(organization: NewOrganization): Promise<CreatedOrganization> {
-    validateName('an organization', organization.name);
-    const id = randomUUID();
-    await this.transaction.manager.insert(Organization, {
-      id,
-      name: organization.name,
-      createdAt: this.clock.now(),
-    });
+  async create({ id, name, owner }: PreparedOrganization): Promise<CreatedOrganization> {
+    await this.transaction.manager.insert(Organization, { id, name, createdAt: this.clock.now() });
     const development = await this.apiClients.create(id, 'development');
     const production = await this.apiClients.create(id, 'production');
-    const owner = await this.dashboardUsers.add({
-      organizationId: id,
-      email: organization.ownerEmail,
-      name: organization.ownerName,
-      role: 'owner',
-      ...(organization.ownerPassword === undefined ? {} : { password: organization.ownerPassword }),
-    });
-    return { id, development, production, owner };
+    return { id, development, production, owner: await this.dashboardUsers.add(owner) };
   }
 
   /**
@@ -71,9 +78,17 @@ export class OrganizationsService {
    * @param store called before the commit, so that its result exists whenever the organization does
    * @returns undefined when there is already an organization
    */
-  @Transactional()
   async createFirst(
     organization: NewOrganization,
+    store: (created: CreatedOrganization) => Promise<void>,
+  ): Promise<CreatedOrganization | undefined> {
+    if ((await this.transaction.manager.count(Organization)) > 0) return undefined;
+    return this.createIfNone(await this.prepare(organization), store);
+  }
+
+  @Transactional()
+  private async createIfNone(
+    organization: PreparedOrganization,
     store: (created: CreatedOrganization) => Promise<void>,
   ): Promise<CreatedOrganization | undefined> {
     await this.transaction.lockTable(Organization);

@@ -18,7 +18,12 @@ export interface NewDashboardUser {
   readonly name: string;
   readonly role: DashboardRole;
   /** A random password is generated if it is absent. */
-  readonly password?: string;
+  readonly password?: string | undefined;
+}
+
+/** A user that can be added. */
+export interface PreparedDashboardUser extends AddedDashboardUser {
+  readonly row: DashboardUser;
 }
 
 export interface AddedDashboardUser {
@@ -37,21 +42,36 @@ export class DashboardUsersService {
     private readonly clock: Clock,
   ) {}
 
-  /** @throws OperatorError when the email is malformed or taken, or the password is not acceptable */
-  async add(user: NewDashboardUser): Promise<AddedDashboardUser> {
+  /**
+   * Checks a new user and hashes the password. Call it before the transaction that adds the user: PostgreSQL ends a
+   * transaction that is idle for 5 s, and hashing can take as long on a busy machine.
+   *
+   * @param organizationName of an organization that is created with the user
+   * @throws OperatorError when the email is malformed, or the password is not acceptable
+   */
+  async prepare(user: NewDashboardUser, organizationName?: string): Promise<PreparedDashboardUser> {
     const email = user.email.toLowerCase();
     if (!isEmail(email)) throw new OperatorError('The email address is not valid.');
     validateName('a user', user.name);
     if (user.password !== undefined) {
-      const problem = await this.passwordRules.problemWith(user.password, { ...user, email });
+      const problem = await this.passwordRules.problemWith(
+        user.password,
+        { ...user, email },
+        organizationName,
+      );
       if (problem !== undefined) throw new OperatorError(problem);
     }
     const password = user.password ?? generatePassword();
     const passwordHash = await hashPassword(password);
-    const added = newUser({ ...user, passwordHash }, this.clock.now());
-    if (!(await this.repository.add(added)))
+    const row = newUser({ ...user, passwordHash }, this.clock.now());
+    return { id: row.id, email, password, row };
+  }
+
+  /** @throws OperatorError when the email is taken */
+  async add({ row, ...added }: PreparedDashboardUser): Promise<AddedDashboardUser> {
+    if (!(await this.repository.add(row)))
       throw new OperatorError('A user with this email address already exists.');
-    return { id: added.id, email, password };
+    return added;
   }
 
   /**

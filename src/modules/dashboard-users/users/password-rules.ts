@@ -59,16 +59,21 @@ export class PasswordRules {
 
   constructor(private readonly users: DashboardUsersRepository) {}
 
-  /** @returns what is wrong with the password, as a sentence; undefined if the password is acceptable */
+  /**
+   * @param organizationName of an organization that is not stored yet
+   * @returns what is wrong with the password, as a sentence; undefined if the password is acceptable
+   */
   async problemWith(
     password: string,
     { email, organizationId }: Pick<DashboardUser, 'email' | 'organizationId'>,
+    organizationName?: string,
   ): Promise<string | undefined> {
     if (!hasAllowedLength(password)) return WRONG_LENGTH;
     PasswordRules.commonPasswords ??= readCommonPasswords();
     if ((await PasswordRules.commonPasswords).has(password.toLowerCase())) return TOO_COMMON;
     if (isRegular(password)) return TOO_REGULAR;
-    const names = [email, email.split('@')[0] ?? '', await this.users.organizationName(organizationId)];
+    const organization = organizationName ?? (await this.users.organizationName(organizationId));
+    const names = [email, email.split('@')[0] ?? '', organization];
     return names.some((name) => consistsMainlyOf(password, name)) ? TOO_PERSONAL : undefined;
   }
 }
