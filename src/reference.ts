@@ -5,7 +5,7 @@ import { errorCatalog, type ErrorCode, type ErrorKind } from './infrastructure/e
 import { metricCatalog } from './infrastructure/metrics/index.js';
 import { EVENT_NAMES, EVENTS } from './infrastructure/event-catalog/index.js';
 import './application.js';
-import { AUDIT_ACTIONS } from './modules/audit-logs/index.js';
+import { AUDIT_ACTION_NAMES, AUDIT_ACTIONS, meaningOf } from './modules/audit-logs/index.js';
 import { eventSchema, examplePayload } from './modules/webhooks/index.js';
 
 /** Returns the generated pages of `docs/`. A test fails if a committed page is stale. */
@@ -21,13 +21,14 @@ export function referencePages(): Readonly<Record<string, string>> {
 }
 
 function auditActionsPage(): string {
-  const rows = Object.entries(AUDIT_ACTIONS).map(
-    ([action, { target, meaning }]) => `| \`${action}\` | \`${target}\` | ${meaning} |`,
+  const rows = AUDIT_ACTION_NAMES.map(
+    (action) => `| \`${action}\` | \`${AUDIT_ACTIONS[action].target}\` | ${meaningOf(action)} |`,
   );
   return page(
     'Audit actions',
     'These are the actions that the audit log records. Each entry has the outcome `success`, `failure` (the attempt ' +
-      'did not succeed) or `denied` (the user may not perform the action).',
+      'did not succeed) or `denied` (the user may not perform the action). It names who acted: operators of the platform can ' +
+      'perform some actions of users, too.',
     [['| action | target | meaning |', '| --- | --- | --- |', ...rows].join('\n')],
   );
 }

@@ -1,143 +1,158 @@
 /**
- * All actions that can be recorded; other names do not compile. The API document and `docs/audit-actions.md` are
- * generated from this catalog.
+ * Returns a function that describes an action of such an actor: the type of its target, what the actor did in the past tense
+ * and, after a slash, in the infinitive, and what readers of the API need to know besides. `*` is the name of the target; an
+ * entry without a name omits it, and the words in parentheses with it.
+ */
+const by =
+  (actor: string) =>
+  <const Target extends string>(target: Target, did: `${string}/${string}`, note = '') => ({
+    actor,
+    target,
+    did,
+    note,
+  });
+
+const byUser = by('A user');
+const byUserOrClient = by('A user or an API client');
+const byClientUser = by('A user of an API client');
+const byUserOrService = by('A user or the service');
+const byOperator = by('An operator of the platform');
+
+const PLATFORM_ONLY = 'The entry is in the log of the platform only.';
+
+/**
+ * All actions that can be recorded; other names do not compile. The sentences of the dashboard, the API document and
+ * `docs/audit-actions.md` are generated from this catalog.
  */
 export const AUDIT_ACTIONS = {
-  'auth.login': { target: 'user', meaning: 'A user logged in to the dashboard, or failed to.' },
-  'auth.logout': { target: 'user', meaning: 'A user logged out.' },
-  'auth.two_factor_enable': { target: 'user', meaning: 'A user enabled two-factor authentication.' },
-  'auth.two_factor_disable': { target: 'user', meaning: 'Two-factor authentication was disabled.' },
-  'auth.recovery_codes_renew': { target: 'user', meaning: 'A user replaced their recovery codes.' },
-  'auth.passkey_add': { target: 'passkey', meaning: 'A user added a passkey.' },
-  'auth.passkey_rename': { target: 'passkey', meaning: 'A user renamed a passkey.' },
-  'auth.passkey_remove': { target: 'passkey', meaning: 'A user removed a passkey.' },
-  'auth.provider_link': {
-    target: 'user',
-    meaning:
-      'A user logged in through single sign-on for the first time, which links the user to the account there.',
-  },
-  'auth.provider_unlink': {
-    target: 'user',
-    meaning:
-      'The link between a user and an account at the identity provider was removed. The next login links the user again.',
-  },
-  'auth.session_end': { target: 'user', meaning: 'A user ended one or all of their other logins.' },
-  'auth.password_reset': { target: 'user', meaning: 'A password was set with a link from an email.' },
-  'auth.password_change': { target: 'user', meaning: 'A user changed the password while logged in.' },
-  'auth.device_approve': { target: 'device', meaning: 'The request of a device was approved.' },
-  'auth.device_deny': { target: 'device', meaning: 'The request of a device was denied.' },
-  'auth.device_revoke': { target: 'device', meaning: 'The access of a device was ended.' },
-  'user.add': { target: 'user', meaning: 'A dashboard user was added.' },
-  'user.invite': {
-    target: 'user',
-    meaning: 'An invitation was sent again to a user who has not accepted it.',
-  },
-  'user.update': {
-    target: 'user',
-    meaning: 'A dashboard user was disabled or enabled, or their name or role was changed.',
-  },
-  'user.unlock': { target: 'user', meaning: 'The limits on failed logins were lifted for a dashboard user.' },
-  'user.remove': { target: 'user', meaning: 'A dashboard user was removed.' },
-  'merchant.activate': { target: 'merchant', meaning: 'A merchant was made available to users.' },
-  'merchant.hide': { target: 'merchant', meaning: 'A merchant was hidden from users.' },
-  'merchant.export': { target: 'merchant', meaning: 'The list of merchants was exported.' },
-  'external_user.erase': {
-    target: 'external_user',
-    meaning: 'The erasure of a user of a client was requested. The entry does not name the user.',
-  },
-  'request_log.export': { target: 'request_log', meaning: 'Entries of the request log were exported.' },
-  'audit_log.export': { target: 'audit_log', meaning: 'Entries of the audit log were exported.' },
-  'audit_stream.update': {
-    target: 'audit_stream',
-    meaning: 'The stream that sends the audit log to another system was added, changed or resumed.',
-  },
-  'audit_stream.remove': { target: 'audit_stream', meaning: 'The stream of the audit log was removed.' },
-  'webhook.create': { target: 'webhook_endpoint', meaning: 'A webhook endpoint was created.' },
-  'webhook.update': {
-    target: 'webhook_endpoint',
-    meaning: 'A webhook endpoint was changed, paused, resumed, disabled or enabled.',
-  },
-  'webhook.delete': { target: 'webhook_endpoint', meaning: 'A webhook endpoint was deleted.' },
-  'webhook.resend': {
-    target: 'webhook_endpoint',
-    meaning:
-      'Events were sent again: one, several, or all that an endpoint had missed since a time. The changes say which.',
-  },
-  'access_grant.create': {
-    target: 'access_grant',
-    meaning: 'Privileged access was granted for a limited time.',
-  },
-  'access_grant.revoke': {
-    target: 'access_grant',
-    meaning: 'Privileged access was revoked before it expired.',
-  },
-  'secret.view': { target: 'secret', meaning: 'An API secret was shown.' },
-  'secret.rotate': {
-    target: 'secret',
-    meaning: 'An API secret was rotated, or a new one began to sign webhooks.',
-  },
-  'sso.add': { target: 'sso_configuration', meaning: 'A single sign-on configuration was added.' },
-  'sso.update': { target: 'sso_configuration', meaning: 'A single sign-on configuration was changed.' },
-  'sso.enable': { target: 'sso_configuration', meaning: 'Single sign-on was enabled.' },
-  'sso.disable': { target: 'sso_configuration', meaning: 'Single sign-on was disabled.' },
-  'sso.settings_update': {
-    target: 'account',
-    meaning: 'The single sign-on settings were changed: who must use it, new users, roles, or two factors.',
-  },
-  'domain.add': { target: 'domain', meaning: 'A domain was added to the allowed domains.' },
-  'domain.remove': { target: 'domain', meaning: 'A domain was removed from the allowed domains.' },
-  'domain.prove': {
-    target: 'domain',
-    meaning: 'A DNS record proved that a domain belongs to the organization.',
-  },
-  'domain.lose_proof': {
-    target: 'domain',
-    meaning: 'The DNS record of a proved domain was missing for days, so the domain is no longer proved.',
-  },
-  'agent.approve': { target: 'agent', meaning: 'A user of a client approved the request of an agent.' },
-  'agent.decline': { target: 'agent', meaning: 'A user of a client declined the request of an agent.' },
-  'agent.refuse': {
-    target: 'agent',
-    meaning:
-      'The request of an agent ended because it was continued in another browser than the one it began in.',
-  },
-  'agent.reuse': {
-    target: 'agent',
-    meaning: 'A code or refresh token was used again, so the connection of the agent ended.',
-  },
-  'agent.disconnect': { target: 'agent', meaning: 'The connection of an agent was ended.' },
-  'sign_in_link.cancel': {
-    target: 'sign_in_link',
-    meaning: 'A sign-in link was cancelled. The entry names the merchant, not the user.',
-  },
-  'agent.settings_update': {
-    target: 'agent',
-    meaning: 'The settings for agents were changed: which agents may log in, or where users log in.',
-  },
-  'agent.register': { target: 'agent', meaning: 'An agent was registered in advance.' },
-  'agent.remove': { target: 'agent', meaning: 'A registered agent was removed.' },
-  'client.create': { target: 'api_client', meaning: 'An API client was created.' },
-  'client.update': {
-    target: 'api_client',
-    meaning: 'An API client was named, or an operation was enabled for it.',
-  },
-  'service_token.create': {
-    target: 'service_token',
-    meaning: 'A token of the platform’s own services was created. Only in the log of the platform.',
-  },
-  'service_token.rotate': {
-    target: 'service_token',
-    meaning: 'A token of the platform’s own services was rotated. Only in the log of the platform.',
-  },
-  'service_token.revoke': {
-    target: 'service_token',
-    meaning: 'A token of the platform’s own services was revoked. Only in the log of the platform.',
-  },
-  'account.create': { target: 'account', meaning: 'The organization was created.' },
-  'account.activate': { target: 'account', meaning: 'The account of the organization was activated.' },
-  'account.update': { target: 'account', meaning: 'A setting of the organization was changed.' },
-  'account.logo_update': { target: 'account', meaning: 'The logo of the app was changed.' },
-} as const satisfies Readonly<Record<string, { readonly target: string; readonly meaning: string }>>;
+  'auth.login': byUser('user', 'logged/log in'),
+  'auth.logout': byUser('user', 'logged/log out'),
+  'auth.two_factor_enable': byUser('user', 'enabled/enable two-factor authentication'),
+  'auth.two_factor_disable': byUser('user', 'disabled/disable two-factor authentication (of *)'),
+  'auth.recovery_codes_renew': byUser('user', 'replaced/replace the recovery codes'),
+  'auth.passkey_add': byUser('passkey', 'added/add a passkey *'),
+  'auth.passkey_rename': byUser('passkey', 'renamed/rename a passkey *'),
+  'auth.passkey_remove': byUser('passkey', 'removed/remove a passkey *'),
+  'auth.provider_link': byUser(
+    'user',
+    'was/be linked to an account at the identity provider',
+    'This happens at the first login through single sign-on.',
+  ),
+  'auth.provider_unlink': byUser(
+    'user',
+    'unlinked/unlink a user from an account at the identity provider',
+    'The next login links the user again.',
+  ),
+  'auth.session_end': byUser(
+    'user',
+    'ended/end other logins',
+    'These are one or all logins of the same user.',
+  ),
+  'auth.password_reset': byUser('user', 'set/set a password with a link from an email'),
+  'auth.password_change': byUser('user', 'changed/change the password'),
+  'auth.device_approve': byUser('device', 'approved/approve the request of a device (for the API client *)'),
+  'auth.device_deny': byUser('device', 'denied/deny the request of a device (for the API client *)'),
+  'auth.device_revoke': byUser('device', 'ended/end the access of a device (for the API client *)'),
+  'user.add': byUser('user', 'added/add a user *'),
+  'user.invite': byUser('user', 'invited/invite a user * again', 'The user had not accepted the invitation.'),
+  'user.update': byUser('user', 'changed/change a user *', 'This includes disabling and enabling.'),
+  'user.unlock': byUser('user', 'unlocked/unlock a user *', 'This lifts the limits on failed logins.'),
+  'user.remove': byUser('user', 'removed/remove a user *'),
+  'merchant.activate': byUser('merchant', 'activated/activate a merchant *', 'Users can choose it.'),
+  'merchant.hide': byUser('merchant', 'hid/hide a merchant *', 'Users cannot choose it.'),
+  'merchant.export': byUser('merchant', 'exported/export the list of merchants'),
+  'external_user.erase': byUserOrClient(
+    'external_user',
+    'requested to erase/erase an external user *',
+    'The entry does not name the external user.',
+  ),
+  'request_log.export': byUser('request_log', 'exported/export the request log'),
+  'audit_log.export': byUser('audit_log', 'exported/export the audit log'),
+  'audit_stream.update': byUser(
+    'audit_stream',
+    'changed/change the stream of the audit log',
+    'This includes adding and resuming it.',
+  ),
+  'audit_stream.remove': byUser('audit_stream', 'removed/remove the stream of the audit log'),
+  'webhook.create': byUser('webhook_endpoint', 'created/create a webhook endpoint *'),
+  'webhook.update': byUserOrService(
+    'webhook_endpoint',
+    'changed/change a webhook endpoint *',
+    'This includes pausing, resuming, disabling and enabling it.',
+  ),
+  'webhook.delete': byUser('webhook_endpoint', 'deleted/delete a webhook endpoint *'),
+  'webhook.resend': byUser(
+    'webhook_endpoint',
+    'sent/send deliveries (to *) again',
+    'The changes say which: one, several, or all that the endpoint had missed since a time.',
+  ),
+  'access_grant.create': byUser('access_grant', 'granted/grant privileged access (for *)'),
+  'access_grant.revoke': byUser('access_grant', 'revoked/revoke privileged access (for *)'),
+  'secret.view': byUser('secret', 'viewed/view an API secret (of the API client *)'),
+  'secret.rotate': byUser(
+    'secret',
+    'rotated/rotate an API secret (of the API client *)',
+    'This includes using the new one to sign webhooks.',
+  ),
+  'sso.add': byUser('sso_configuration', 'added/add a single sign-on configuration *'),
+  'sso.update': byUserOrService('sso_configuration', 'changed/change a single sign-on configuration *'),
+  'sso.enable': byUser('sso_configuration', 'enabled/enable a single sign-on configuration *'),
+  'sso.disable': byUser('sso_configuration', 'disabled/disable a single sign-on configuration *'),
+  'sso.settings_update': byUser(
+    'account',
+    'changed/change the single sign-on settings',
+    'They cover who must use it, new users, roles and two factors.',
+  ),
+  'domain.add': byUser('domain', 'added/add an allowed domain *'),
+  'domain.remove': byUser('domain', 'removed/remove an allowed domain *'),
+  'domain.prove': byUser('domain', 'proved/prove a domain *', 'A DNS record shows who owns it.'),
+  'domain.lose_proof': by('The service')(
+    'domain',
+    'lost/lose the proof of a domain (named *)',
+    'The DNS record was missing for days.',
+  ),
+  'agent.approve': byClientUser('agent', 'approved/approve an agent (named *)'),
+  'agent.decline': byClientUser('agent', 'declined/decline an agent (named *)'),
+  'agent.refuse': byClientUser(
+    'agent',
+    'ended/end a request of an agent *',
+    'It was continued in another browser than the one it began in.',
+  ),
+  'agent.reuse': byClientUser(
+    'agent',
+    'ended/end a connection with copied tokens of an agent *',
+    'A code or refresh token was used again.',
+  ),
+  'agent.disconnect': by('A user, an API client or the agent')(
+    'agent',
+    'ended/end a connection of an agent *',
+  ),
+  'sign_in_link.cancel': byUserOrClient(
+    'sign_in_link',
+    'cancelled/cancel a sign-in link (for *)',
+    'The entry names the merchant, not the user.',
+  ),
+  'agent.settings_update': byUser(
+    'agent',
+    'changed/change the settings for agents',
+    'They say which agents may log in, and where users log in.',
+  ),
+  'agent.register': byUser('agent', 'registered/register an agent (named *)'),
+  'agent.remove': byUser('agent', 'removed/remove a registered agent (named *)'),
+  'client.create': byOperator('api_client', 'created/create an API client *'),
+  'client.update': byUser(
+    'api_client',
+    'changed/change an API client *',
+    'This includes enabling an operation.',
+  ),
+  'service_token.create': byOperator('service_token', 'created/create a service token *', PLATFORM_ONLY),
+  'service_token.rotate': byOperator('service_token', 'rotated/rotate a service token *', PLATFORM_ONLY),
+  'service_token.revoke': byOperator('service_token', 'revoked/revoke a service token *', PLATFORM_ONLY),
+  'account.create': byOperator('account', 'created/create an organization *'),
+  'account.activate': byUser('account', 'activated/activate the account of the organization (*)'),
+  'account.update': byUser('account', 'changed/change a setting of the organization (*)'),
+  'account.logo_update': byUser('account', 'changed/change the logo of the app'),
+} as const;
 
 export type AuditAction = keyof typeof AUDIT_ACTIONS;
 

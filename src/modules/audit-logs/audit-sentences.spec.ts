@@ -1,6 +1,6 @@
 import { AUDIT_ACTION_NAMES, AUDIT_ACTIONS, AUDIT_OUTCOMES, type AuditAction } from './audit-actions.js';
 import type { AuditLogEntryResponse } from './audit-log-entry.entity.js';
-import { actionInWords, predicateOf, subjectOf } from './audit-sentences.js';
+import { actionInWords, meaningOf, predicateOf, subjectOf } from './audit-sentences.js';
 
 const ADA = { name: 'Ada Lovelace', email: 'ada@example.com' };
 
@@ -76,3 +76,10 @@ it('actionInWords gives every action different words', () => {
   expect(words).toContain('Create an API client');
   expect(words.filter((each, index) => words.indexOf(each) !== index)).toEqual([]);
 });
+
+it.each([
+  ['auth.passkey_add', 'A user added a passkey.'],
+  ['domain.lose_proof', 'The service lost the proof of a domain. The DNS record was missing for days.'],
+] as const)('meaningOf says who does %s, and what readers need to know besides', (action, meaning) =>
+  expect(meaningOf(action)).toBe(meaning),
+);

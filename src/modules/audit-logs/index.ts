@@ -1,4 +1,5 @@
-export { AUDIT_ACTIONS, type AuditAction, type AuditOutcome } from './audit-actions.js';
+export { AUDIT_ACTIONS, AUDIT_ACTION_NAMES, type AuditAction, type AuditOutcome } from './audit-actions.js';
+export { meaningOf } from './audit-sentences.js';
 export { changesBetween } from './audit-log.js';
 export { AUDIT_LOG_COLUMNS } from './audit-chain.js';
 export {
