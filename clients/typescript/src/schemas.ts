@@ -400,54 +400,45 @@ export interface components {
       /** @description Metadata of the session; absent if none was attached. */
       metadata?: components['schemas']['WebhookMetadata'];
     };
+    /** @description Metadata of an authorization server: [RFC 8414, section 2](https://www.rfc-editor.org/rfc/rfc8414#section-2). The `issuer` is the `iss` of tokens, and also their `aud`. The only grant is the device flow. Introspection requires the credentials of the API client. */
     AuthorizationServerMetadata: {
       /**
        * Format: uri
-       * @description Issuer of the tokens: their `iss`, and also their `aud`.
        * @example https://dashboard.example.com
        */
       issuer: string;
       /**
        * Format: uri
-       * @description The device authorization endpoint.
        * @example https://dashboard.example.com/oauth/device/code
        */
       device_authorization_endpoint: string;
       /**
        * Format: uri
-       * @description The token endpoint.
        * @example https://dashboard.example.com/oauth/token
        */
       token_endpoint: string;
       /**
        * Format: uri
-       * @description The revocation endpoint.
        * @example https://dashboard.example.com/oauth/revoke
        */
       revocation_endpoint: string;
       /**
        * Format: uri
-       * @description The introspection endpoint.
        * @example https://dashboard.example.com/oauth/introspect
        */
       introspection_endpoint: string;
       /**
        * Format: uri
-       * @description The keys that verify tokens.
        * @example https://dashboard.example.com/.well-known/jwks.json
        */
       jwks_uri: string;
       /**
-       * @description The only grant: the device flow.
        * @example [
        *       "urn:ietf:params:oauth:grant-type:device_code"
        *     ]
        */
       grant_types_supported: string[];
-      /**
-       * @description None: there is no authorization endpoint.
-       * @example []
-       */
+      /** @example [] */
       response_types_supported: string[];
       /**
        * @description Scopes that a token can have.
@@ -459,21 +450,18 @@ export interface components {
        */
       scopes_supported: components['schemas']['Scope'][];
       /**
-       * @description `none`: clients of the token endpoint have no credentials.
        * @example [
        *       "none"
        *     ]
        */
       token_endpoint_auth_methods_supported: string[];
       /**
-       * @description `none`, as at the token endpoint.
        * @example [
        *       "none"
        *     ]
        */
       revocation_endpoint_auth_methods_supported: string[];
       /**
-       * @description The credentials of the API client.
        * @example [
        *       "client_secret_basic"
        *     ]
@@ -1285,6 +1273,7 @@ export interface components {
       | 'android_engineer'
       | 'infrastructure_engineer'
       | 'senior_product_manager';
+    /** @description A JSON Web Key Set: [RFC 7517, section 5](https://www.rfc-editor.org/rfc/rfc7517#section-5). */
     JsonWebKeySet: {
       /** @description The current signing key, the next one, and previous keys whose last tokens have not expired yet. */
       keys: components['schemas']['PublicJwk'][];
@@ -1812,9 +1801,20 @@ export interface components {
        */
       expires_at: string;
     };
+    /** @description A public key: [RFC 7517, section 4](https://www.rfc-editor.org/rfc/rfc7517#section-4). EC keys have `crv`, `x` and `y`, RSA keys `n` and `e` ([RFC 7518, section 6](https://www.rfc-editor.org/rfc/rfc7518#section-6)). The header of a token has the `kid` of the key that verifies it. */
     PublicJwk: {
-      /** @description ID of the key. The header of a token names the key that verifies it. */
+      /** @example 0f6a2c1e-5b7d-4e9f-8a3b-6c1d2e3f4a5b */
       kid: string;
+      /** @example P-256 */
+      crv?: string;
+      /** @example f83OJ3D2xF1Bg8vub9tLe1gHMzV76e8Tus9uPHvRVEU */
+      x?: string;
+      /** @example x_FEzRu9m36HLN_tue659LNpXW6pCyStikYjKIWI5a0 */
+      y?: string;
+      /** @example sXchDaQebHnPiGvyDOAT4saGEUet */
+      n?: string;
+      /** @example AQAB */
+      e?: string;
       /**
        * @description Algorithm of the key.
        * @example ES256
@@ -1831,16 +1831,6 @@ export interface components {
        * @example EC
        */
       kty: components['schemas']['KeyType'];
-      /** @description EC keys only: the curve. */
-      crv?: string;
-      /** @description EC keys only: the first coordinate. */
-      x?: string;
-      /** @description EC keys only: the second coordinate. */
-      y?: string;
-      /** @description RSA keys only: the modulus. */
-      n?: string;
-      /** @description RSA keys only: the exponent. */
-      e?: string;
     };
     /** @description The account is disconnected: the user must log in to the merchant again. Start a session for this. */
     PublishAccountLoginRequiredRequest: {

@@ -21,7 +21,7 @@ interface PropertyOptions {
  */
 function Property(
   type: object,
-  description: string,
+  description: string | undefined,
   example: unknown,
   options: PropertyOptions = {},
 ): PropertyDecorator {
@@ -118,4 +118,29 @@ export function ObjectProperty(
     Property({ type }, description, example, options),
     ...(example === undefined ? [addToExample({ example: nested })] : []),
   );
+}
+
+/**
+ * Returns a base class for what an RFC defines. Its properties are those of the example, without descriptions: that of the class
+ * refers to the RFC. Redeclare properties of other types, such as enumerations.
+ *
+ * @param optional examples of the properties that can be absent
+ */
+export function DocumentLike<Example extends object, Optional extends object = object>(
+  example: Example,
+  optional?: Optional,
+): Type<Example & Partial<Optional>> {
+  class Document {}
+  for (const [name, value] of Object.entries({ ...example, ...optional })) {
+    const options = name in example ? {} : { required: false as const };
+    Property(typeLike(value), undefined, value, options)(Document.prototype, name);
+  }
+  return Document as Type<Example & Partial<Optional>>;
+}
+
+function typeLike(value: unknown): object {
+  if (Array.isArray(value)) return { type: String, isArray: true };
+  if (typeof value === 'number') return { type: 'integer', format: 'int64' };
+  if (typeof value === 'boolean') return { type: Boolean };
+  return { type: String, ...(String(value).startsWith('https://') && { format: 'uri' }) };
 }

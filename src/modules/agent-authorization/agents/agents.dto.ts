@@ -1,8 +1,8 @@
+import { ApiSchema } from '@nestjs/swagger';
 import { IsString } from 'class-validator';
 import {
   ConstantProperty,
-  IntegerProperty,
-  TextProperty,
+  DocumentLike,
   UuidProperty,
   withSharedMessages,
 } from '../../../infrastructure/openapi/index.js';
@@ -46,35 +46,24 @@ export class RegisterAgentRequest {
   client_name?: string;
 }
 
-export class RegisteredAgentResponse {
+@ApiSchema({
+  description:
+    'A registered agent: [RFC 7591, section 3.2.1](https://www.rfc-editor.org/rfc/rfc7591#section-3.2.1). The `client_name` ' +
+    'is what users see. `redirect_uris` are those of the request that can be used, `redirect_uris_left_out` the others, ' +
+    'shortened to 200 characters. Other metadata of the request are replaced.',
+})
+export class RegisteredAgentResponse extends DocumentLike(
+  {
+    client_id_issued_at: 1_790_000_000,
+    client_name: 'Example Agent',
+    redirect_uris: EXAMPLE_REDIRECT_URIS,
+    grant_types: ['authorization_code', 'refresh_token'],
+    response_types: ['code'],
+  },
+  { redirect_uris_left_out: ['http://agent.example.com/callback'] },
+) {
   @UuidProperty('The `client_id` of the agent.', '3f2b8a4e-6d1c-4c57-9f0e-8b7a6c5d4e32')
   client_id!: string;
-
-  @IntegerProperty('When the agent was registered, in seconds since 1970.', 1_790_000_000, {
-    format: 'int64',
-  })
-  client_id_issued_at!: number;
-
-  @TextProperty('The name that users see.', 'Example Agent')
-  client_name!: string;
-
-  @TextProperty('Where users may return.', EXAMPLE_REDIRECT_URIS, { isArray: true })
-  redirect_uris!: string[];
-
-  @TextProperty(
-    'The redirect addresses of the request that cannot be used, shortened to 200 characters.',
-    ['http://agent.example.com/callback'],
-    { isArray: true, required: false },
-  )
-  redirect_uris_left_out?: string[];
-
-  @TextProperty('The grants that the agent may use.', ['authorization_code', 'refresh_token'], {
-    isArray: true,
-  })
-  grant_types!: string[];
-
-  @TextProperty('The response types that the agent may use.', ['code'], { isArray: true })
-  response_types!: string[];
 
   @ConstantProperty('none', 'Agents have no secret.')
   token_endpoint_auth_method!: 'none';

@@ -1,5 +1,4 @@
 import { Controller, Get, Header, Param } from '@nestjs/common';
-import { AGENT_SCOPES } from '../../../infrastructure/auth/index.js';
 import { Topic } from '../../../infrastructure/openapi/index.js';
 import { OAuthMetadata } from '../../oauth/index.js';
 import { AgentAddresses } from '../agent-addresses.js';
@@ -7,6 +6,8 @@ import { AgentSettingsService } from '../settings/agent-settings.service.js';
 import {
   GET_AGENT_METADATA,
   GET_PROTECTED_RESOURCE,
+  metadataOf,
+  resourceMetadataOf,
   type AgentAuthorizationServerMetadata,
   type ProtectedResourceMetadata,
 } from './agent-metadata.dto.js';
@@ -27,13 +28,7 @@ export class AgentMetadataController {
   @Header('Cache-Control', CACHE_CONTROL)
   @OAuthMetadata(GET_PROTECTED_RESOURCE, { surface: 'connector' })
   async protectedResource(@Param('client_id') id: string): Promise<ProtectedResourceMetadata> {
-    return {
-      resource: this.addresses.resourceOf(id),
-      authorization_servers: [await this.issuerOf(id)],
-      scopes_supported: AGENT_SCOPES,
-      bearer_methods_supported: ['header'],
-      resource_name: 'Merchant Connectivity',
-    };
+    return resourceMetadataOf(this.addresses.resourceOf(id), await this.issuerOf(id));
   }
 
   /**
@@ -50,24 +45,4 @@ export class AgentMetadataController {
   private async issuerOf(id: string): Promise<string> {
     return this.addresses.issuerOf((await this.settings.requireIssuer(id)).clientId);
   }
-}
-
-/** RFC 8414, section 2. */
-function metadataOf(issuer: string): AgentAuthorizationServerMetadata {
-  return {
-    issuer,
-    authorization_endpoint: `${issuer}/authorize`,
-    token_endpoint: `${issuer}/token`,
-    revocation_endpoint: `${issuer}/revoke`,
-    registration_endpoint: `${issuer}/register`,
-    scopes_supported: AGENT_SCOPES,
-    response_types_supported: ['code'],
-    response_modes_supported: ['query'],
-    grant_types_supported: ['authorization_code', 'refresh_token'],
-    token_endpoint_auth_methods_supported: ['none'],
-    revocation_endpoint_auth_methods_supported: ['none'],
-    code_challenge_methods_supported: ['S256'],
-    authorization_response_iss_parameter_supported: true,
-    client_id_metadata_document_supported: true,
-  };
 }

@@ -1,7 +1,7 @@
+import { ApiSchema } from '@nestjs/swagger';
 import { AGENT_SCOPES } from '../../../infrastructure/auth/index.js';
 import {
-  BooleanProperty,
-  TextProperty,
+  DocumentLike,
   uuidParameter,
   type OperationDocument,
 } from '../../../infrastructure/openapi/index.js';
@@ -10,74 +10,48 @@ import { NOT_ALLOWED } from '../agents/agents.dto.js';
 export const EXAMPLE_RESOURCE = 'https://mcp.example.com/mcp/19b11f7c-4c8e-49bf-853e-3cea2462349f';
 const EXAMPLE_ISSUER = EXAMPLE_RESOURCE.replace('/mcp/', '/connections/');
 
-const strings = (description: string, example: readonly string[]): PropertyDecorator =>
-  TextProperty(description, example, { isArray: true });
+export const resourceMetadataOf = (resource: string, issuer: string) => ({
+  resource,
+  authorization_servers: [issuer],
+  scopes_supported: AGENT_SCOPES,
+  bearer_methods_supported: ['header'],
+  resource_name: 'Merchant Connectivity',
+});
 
-const endpoint = (description: string, path: string): PropertyDecorator =>
-  TextProperty(description, `${EXAMPLE_ISSUER}${path}`, { format: 'uri' });
+@ApiSchema({
+  description:
+    'Metadata of a protected resource: [RFC 9728, section 2](https://www.rfc-editor.org/rfc/rfc9728#section-2). The ' +
+    '`resource` is the address of the agent connector. Only one issuer has tokens for it.',
+})
+export class ProtectedResourceMetadata extends DocumentLike(
+  resourceMetadataOf(EXAMPLE_RESOURCE, EXAMPLE_ISSUER),
+) {}
 
-/** RFC 9728, section 2. */
-export class ProtectedResourceMetadata {
-  @TextProperty('The address of the agent connector.', EXAMPLE_RESOURCE, { format: 'uri' })
-  resource!: string;
+export const metadataOf = (issuer: string) => ({
+  issuer,
+  authorization_endpoint: `${issuer}/authorize`,
+  token_endpoint: `${issuer}/token`,
+  revocation_endpoint: `${issuer}/revoke`,
+  registration_endpoint: `${issuer}/register`,
+  scopes_supported: AGENT_SCOPES,
+  response_types_supported: ['code'],
+  response_modes_supported: ['query'],
+  grant_types_supported: ['authorization_code', 'refresh_token'],
+  token_endpoint_auth_methods_supported: ['none'],
+  revocation_endpoint_auth_methods_supported: ['none'],
+  code_challenge_methods_supported: ['S256'],
+  authorization_response_iss_parameter_supported: true,
+  client_id_metadata_document_supported: true,
+});
 
-  @strings('The only issuer of tokens for this address.', [EXAMPLE_ISSUER])
-  authorization_servers!: string[];
-
-  @strings('The scopes that tools require.', AGENT_SCOPES)
-  scopes_supported!: readonly string[];
-
-  @strings('How tokens are sent.', ['header'])
-  bearer_methods_supported!: string[];
-
-  @TextProperty('The name of this service.', 'Merchant Connectivity')
-  resource_name!: string;
-}
-
-/** RFC 8414, section 2. */
-export class AgentAuthorizationServerMetadata {
-  @endpoint('The issuer: one for each API client.', '')
-  issuer!: string;
-
-  @endpoint('The authorization endpoint.', '/authorize')
-  authorization_endpoint!: string;
-
-  @endpoint('The token endpoint.', '/token')
-  token_endpoint!: string;
-
-  @endpoint('The revocation endpoint.', '/revoke')
-  revocation_endpoint!: string;
-
-  @endpoint('The registration endpoint (RFC 7591), for agents without a metadata document.', '/register')
-  registration_endpoint!: string;
-
-  @strings('The scopes of tokens.', AGENT_SCOPES)
-  scopes_supported!: readonly string[];
-
-  @strings('Only the authorization code flow.', ['code'])
-  response_types_supported!: string[];
-
-  @strings('How responses are returned to the agent.', ['query'])
-  response_modes_supported!: string[];
-
-  @strings('The grants.', ['authorization_code', 'refresh_token'])
-  grant_types_supported!: string[];
-
-  @strings('`none`: agents are public clients.', ['none'])
-  token_endpoint_auth_methods_supported!: string[];
-
-  @strings('`none`, as at the token endpoint.', ['none'])
-  revocation_endpoint_auth_methods_supported!: string[];
-
-  @strings('PKCE is required.', ['S256'])
-  code_challenge_methods_supported!: string[];
-
-  @BooleanProperty('Whether redirects contain `iss` (RFC 9207).', true)
-  authorization_response_iss_parameter_supported!: boolean;
-
-  @BooleanProperty('Whether the URL of a client ID metadata document is accepted as `client_id`.', true)
-  client_id_metadata_document_supported!: boolean;
-}
+@ApiSchema({
+  description:
+    'Metadata of an authorization server: [RFC 8414, section 2](https://www.rfc-editor.org/rfc/rfc8414#section-2). Each API ' +
+    'client has an issuer of its own. Agents are public clients and use PKCE. Redirects contain `iss` ' +
+    '([RFC 9207](https://www.rfc-editor.org/rfc/rfc9207)). The `client_id` is the URL of a client ID metadata document. ' +
+    'Agents without one register first ([RFC 7591](https://www.rfc-editor.org/rfc/rfc7591)).',
+})
+export class AgentAuthorizationServerMetadata extends DocumentLike(metadataOf(EXAMPLE_ISSUER)) {}
 
 export const CLIENT_ID_PARAMETER = {
   client_id: uuidParameter(

@@ -1,16 +1,15 @@
 import { Controller, Get, Header } from '@nestjs/common';
-import { SCOPES } from '../../../infrastructure/auth/index.js';
 import { HiddenFromAgentsGuard, PublicAddress } from '../../../infrastructure/http/index.js';
 import { Topic } from '../../../infrastructure/openapi/index.js';
 import { SECOND } from '../../../infrastructure/time/index.js';
 import { OAuthMetadata } from '../protocol/oauth-operation.js';
 import { JWKS_CACHED_FOR, TokenSigningKeysService } from '../tokens/token-signing-keys.service.js';
-import { DEVICE_CODE_GRANT } from '../tokens/tokens.dto.js';
 import {
-  AuthorizationServerMetadata,
   GET_KEYS,
   GET_METADATA,
-  JsonWebKeySet,
+  metadataOf,
+  type AuthorizationServerMetadata,
+  type JsonWebKeySet,
   type PublicJwk,
 } from './metadata.dto.js';
 
@@ -38,22 +37,4 @@ export class MetadataController {
   async jwks(): Promise<JsonWebKeySet> {
     return { keys: (await this.keys.published()).map(({ publicJwk }) => publicJwk as PublicJwk) };
   }
-}
-
-/** RFC 8414, section 2. */
-function metadataOf(issuer: string): AuthorizationServerMetadata {
-  return {
-    issuer,
-    device_authorization_endpoint: `${issuer}/oauth/device/code`,
-    token_endpoint: `${issuer}/oauth/token`,
-    revocation_endpoint: `${issuer}/oauth/revoke`,
-    introspection_endpoint: `${issuer}/oauth/introspect`,
-    jwks_uri: `${issuer}/.well-known/jwks.json`,
-    grant_types_supported: [DEVICE_CODE_GRANT],
-    response_types_supported: [],
-    scopes_supported: SCOPES,
-    token_endpoint_auth_methods_supported: ['none'],
-    revocation_endpoint_auth_methods_supported: ['none'],
-    introspection_endpoint_auth_methods_supported: ['client_secret_basic'],
-  };
 }

@@ -1,13 +1,15 @@
+import { ApiSchema } from '@nestjs/swagger';
 import { SCOPE, SCOPES, type Scope } from '../../../infrastructure/auth/index.js';
 import { INTERNAL_ERROR, NOT_FOUND, SERVICE_UNAVAILABLE } from '../../../infrastructure/errors/index.js';
 import {
   ConstantProperty,
+  DocumentLike,
   EnumProperty,
   ObjectProperty,
-  TextProperty,
   type OperationDocument,
 } from '../../../infrastructure/openapi/index.js';
 import { enumeration } from '../../../infrastructure/schemas/index.js';
+import { DEVICE_CODE_GRANT } from '../tokens/tokens.dto.js';
 import { TOKEN_ALGORITHMS } from '../tokens/tokens.entity.js';
 
 const KEY_ALGORITHM = enumeration(
@@ -17,60 +19,54 @@ const KEY_ALGORITHM = enumeration(
 );
 const KEY_TYPE = enumeration('KeyType', ['EC', 'RSA'], 'Type of a key that verifies access tokens.');
 
-const EXAMPLE_ISSUER = 'https://dashboard.example.com';
+/** RFC 8414, section 2. */
+export const metadataOf = (issuer: string) => ({
+  issuer,
+  device_authorization_endpoint: `${issuer}/oauth/device/code`,
+  token_endpoint: `${issuer}/oauth/token`,
+  revocation_endpoint: `${issuer}/oauth/revoke`,
+  introspection_endpoint: `${issuer}/oauth/introspect`,
+  jwks_uri: `${issuer}/.well-known/jwks.json`,
+  grant_types_supported: [DEVICE_CODE_GRANT],
+  response_types_supported: [] as string[],
+  scopes_supported: SCOPES as readonly Scope[],
+  token_endpoint_auth_methods_supported: ['none'],
+  revocation_endpoint_auth_methods_supported: ['none'],
+  introspection_endpoint_auth_methods_supported: ['client_secret_basic'],
+});
 
-const strings = (description: string, example: readonly string[]): PropertyDecorator =>
-  TextProperty(description, example, { isArray: true });
-
-const endpoint = (description: string, path: string): PropertyDecorator =>
-  TextProperty(description, `${EXAMPLE_ISSUER}${path}`, { format: 'uri' });
-
-export class AuthorizationServerMetadata {
-  @endpoint('Issuer of the tokens: their `iss`, and also their `aud`.', '')
-  issuer!: string;
-
-  @endpoint('The device authorization endpoint.', '/oauth/device/code')
-  device_authorization_endpoint!: string;
-
-  @endpoint('The token endpoint.', '/oauth/token')
-  token_endpoint!: string;
-
-  @endpoint('The revocation endpoint.', '/oauth/revoke')
-  revocation_endpoint!: string;
-
-  @endpoint('The introspection endpoint.', '/oauth/introspect')
-  introspection_endpoint!: string;
-
-  @endpoint('The keys that verify tokens.', '/.well-known/jwks.json')
-  jwks_uri!: string;
-
-  @strings('The only grant: the device flow.', ['urn:ietf:params:oauth:grant-type:device_code'])
-  grant_types_supported!: string[];
-
-  @strings('None: there is no authorization endpoint.', [])
-  response_types_supported!: string[];
-
+@ApiSchema({
+  description:
+    'Metadata of an authorization server: [RFC 8414, section 2](https://www.rfc-editor.org/rfc/rfc8414#section-2). The ' +
+    '`issuer` is the `iss` of tokens, and also their `aud`. The only grant is the device flow. Introspection requires the ' +
+    'credentials of the API client.',
+})
+export class AuthorizationServerMetadata extends DocumentLike(metadataOf('https://dashboard.example.com')) {
   @EnumProperty(SCOPE, 'Scopes that a token can have.', SCOPES, { isArray: true })
-  scopes_supported!: readonly Scope[];
-
-  @strings('`none`: clients of the token endpoint have no credentials.', ['none'])
-  token_endpoint_auth_methods_supported!: string[];
-
-  @strings('`none`, as at the token endpoint.', ['none'])
-  revocation_endpoint_auth_methods_supported!: string[];
-
-  @strings('The credentials of the API client.', ['client_secret_basic'])
-  introspection_endpoint_auth_methods_supported!: string[];
+  override scopes_supported!: readonly Scope[];
 }
 
-const parameter = (description: string): PropertyDecorator =>
-  TextProperty(description, undefined, { required: false });
+const EXAMPLE_KEY = {
+  kty: 'EC',
+  crv: 'P-256',
+  x: 'f83OJ3D2xF1Bg8vub9tLe1gHMzV76e8Tus9uPHvRVEU',
+  y: 'x_FEzRu9m36HLN_tue659LNpXW6pCyStikYjKIWI5a0',
+  kid: '0f6a2c1e-5b7d-4e9f-8a3b-6c1d2e3f4a5b',
+  alg: 'ES256',
+  use: 'sig',
+};
+const { kid, crv, x, y } = EXAMPLE_KEY;
 
-/** A public key (RFC 7517; its parameters: RFC 7518, section 6). */
-export class PublicJwk {
-  @TextProperty('ID of the key. The header of a token names the key that verifies it.')
-  kid!: string;
-
+@ApiSchema({
+  description:
+    'A public key: [RFC 7517, section 4](https://www.rfc-editor.org/rfc/rfc7517#section-4). EC keys have `crv`, `x` and `y`, ' +
+    'RSA keys `n` and `e` ([RFC 7518, section 6](https://www.rfc-editor.org/rfc/rfc7518#section-6)). The header of a token ' +
+    'has the `kid` of the key that verifies it.',
+})
+export class PublicJwk extends DocumentLike(
+  { kid },
+  { crv, x, y, n: 'sXchDaQebHnPiGvyDOAT4saGEUet', e: 'AQAB' },
+) {
   @EnumProperty(KEY_ALGORITHM, 'Algorithm of the key.', 'ES256')
   alg!: string;
 
@@ -79,23 +75,11 @@ export class PublicJwk {
 
   @EnumProperty(KEY_TYPE, 'Type of the key.', 'EC')
   kty!: string;
-
-  @parameter('EC keys only: the curve.')
-  crv?: string;
-
-  @parameter('EC keys only: the first coordinate.')
-  x?: string;
-
-  @parameter('EC keys only: the second coordinate.')
-  y?: string;
-
-  @parameter('RSA keys only: the modulus.')
-  n?: string;
-
-  @parameter('RSA keys only: the exponent.')
-  e?: string;
 }
 
+@ApiSchema({
+  description: 'A JSON Web Key Set: [RFC 7517, section 5](https://www.rfc-editor.org/rfc/rfc7517#section-5).',
+})
 export class JsonWebKeySet {
   @ObjectProperty(
     [PublicJwk],
@@ -103,20 +87,6 @@ export class JsonWebKeySet {
   )
   keys!: PublicJwk[];
 }
-
-const EXAMPLE_JWKS = {
-  keys: [
-    {
-      kty: 'EC',
-      crv: 'P-256',
-      x: 'f83OJ3D2xF1Bg8vub9tLe1gHMzV76e8Tus9uPHvRVEU',
-      y: 'x_FEzRu9m36HLN_tue659LNpXW6pCyStikYjKIWI5a0',
-      kid: '0f6a2c1e-5b7d-4e9f-8a3b-6c1d2e3f4a5b',
-      alg: 'ES256',
-      use: 'sig',
-    },
-  ],
-};
 
 export const GET_METADATA: OperationDocument = {
   operationId: 'getAuthorizationServerMetadata',
@@ -138,6 +108,6 @@ export const GET_KEYS: OperationDocument = {
     'signing. Cache the response no longer than its `Cache-Control` header allows.',
   response: JsonWebKeySet,
   responseDescription: 'The keys.',
-  responseExample: EXAMPLE_JWKS,
+  responseExample: { keys: [EXAMPLE_KEY] },
   errors: [INTERNAL_ERROR, SERVICE_UNAVAILABLE],
 };
