@@ -42,6 +42,6 @@ export default {
   testSequencer: '<rootDir>/test/support/slow-first.sequencer.mjs',
   maxWorkers: 3,
   // With ES modules, Node.js keeps the context of each test file in memory (nodejs/node#59118).
-  workerIdleMemoryLimit: '1.2GB',
+  workerIdleMemoryLimit: '1GB',
   testTimeout: 20_000,
 };
