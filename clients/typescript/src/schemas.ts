@@ -2381,16 +2381,16 @@ export interface components {
        */
       token: string;
       /**
+       * @description A hint about the kind of token. Not required.
+       * @example access_token
+       */
+      token_type_hint?: string;
+      /**
        * Format: uuid
        * @description The client that the token was issued to.
        * @example 19b11f7c-4c8e-49bf-853e-3cea2462349f
        */
       client_id: string;
-      /**
-       * @description A hint about the kind of token. Not required.
-       * @example access_token
-       */
-      token_type_hint?: string;
     };
     /**
      * @description The role of a dashboard user. The first has the most rights.

@@ -16,6 +16,7 @@ export {
 } from './protocol/oauth-form.js';
 export { oauthBodyOf, OAuthMetadata, OAuthOperation } from './protocol/oauth-operation.js';
 export {
+  DISPLAYED_USER_CODE,
   formatUserCode,
   generateUserCode,
   isBlankUserCode,

@@ -7,6 +7,7 @@ import {
   type OperationDocument,
 } from '../../../infrastructure/openapi/index.js';
 import { ExternalUserIdField, PhoneNumberField } from '../../../infrastructure/validation/index.js';
+import { DISPLAYED_USER_CODE } from '../../oauth/index.js';
 
 const EXAMPLE_AUTHORIZATION_ID = '6b8c1d9e-2f43-4f5a-9c1b-7a0e3d2c4b59';
 
@@ -34,9 +35,7 @@ export class CompletedAuthorizationResponse {
 }
 
 export class ConnectionCodeResponse {
-  @TextProperty('The code to show to the user.', 'WDJB-MJHT', {
-    pattern: '^[BCDFGHJKLMNPQRSTVWXZ]{4}-[BCDFGHJKLMNPQRSTVWXZ]{4}$',
-  })
+  @TextProperty('The code to show to the user.', 'WDJB-MJHT', { pattern: DISPLAYED_USER_CODE })
   code!: string;
 
   @TimestampProperty('When the code expires: after 5 minutes.')

@@ -8,7 +8,7 @@ import {
 import { MESSAGES } from '../../../infrastructure/validation/index.js';
 import { OAuthConfiguration } from '../oauth.configuration.js';
 import { INVALID_CLIENT, INVALID_REQUEST } from '../protocol/oauth-errors.js';
-import { ParameterField } from '../protocol/oauth-form.js';
+import { ParameterField, PUBLIC_FORM_PROBLEMS } from '../protocol/oauth-form.js';
 import { DISPLAYED_USER_CODE } from './user-code.js';
 
 export const EXAMPLE_CLIENT_ID = '19b11f7c-4c8e-49bf-853e-3cea2462349f';
@@ -73,13 +73,7 @@ export const REQUEST_DEVICE_CODE: OperationDocument = {
   responseDescription: 'The codes. They are valid for 10 minutes.',
   responseExample: { verification_uri_complete: undefined },
   errors: [
-    withExamples(
-      INVALID_REQUEST,
-      MESSAGES.required('client id'),
-      'A parameter of the form is given more than once.',
-      'This endpoint takes no Authorization header.',
-      'The request body must be application/x-www-form-urlencoded.',
-    ),
+    withExamples(INVALID_REQUEST, MESSAGES.required('client id'), ...PUBLIC_FORM_PROBLEMS),
     INVALID_CLIENT,
   ],
 };

@@ -21,7 +21,7 @@ export const PublicForm = createParamDecorator(async (_data: unknown, context: E
   const { authorization } = context.switchToHttp().getRequest<Request>().headers;
   if (authorization === undefined) return readOAuthForm(context);
   const id = clientIdIn(authorization);
-  if (id === undefined) throw INVALID_REQUEST.error('This endpoint takes no Authorization header.');
+  if (id === undefined) throw INVALID_REQUEST.error(CREDENTIALS);
   const { client_id: sent = id, ...form } = await readOAuthForm(context);
   if (sent !== id)
     throw INVALID_REQUEST.error('The Authorization header and the form name different clients.');
@@ -64,6 +64,14 @@ export function parametersIn(entries: Iterable<readonly [name: string, value: st
 
 /** Only a value that contradicts another one is an error. */
 const REPEATED = 'A parameter of the form is given more than once.';
+const CREDENTIALS = 'This endpoint takes no Authorization header.';
+
+/** What can be wrong with the form of a public client, besides a missing parameter. */
+export const PUBLIC_FORM_PROBLEMS = [
+  REPEATED,
+  CREDENTIALS,
+  'The request body must be application/x-www-form-urlencoded.',
+];
 
 interface ParameterOptions {
   readonly required?: false;

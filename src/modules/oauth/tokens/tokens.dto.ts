@@ -32,7 +32,7 @@ import {
   SLOW_DOWN,
   UNSUPPORTED_GRANT_TYPE,
 } from '../protocol/oauth-errors.js';
-import { ParameterField } from '../protocol/oauth-form.js';
+import { ParameterField, PUBLIC_FORM_PROBLEMS } from '../protocol/oauth-form.js';
 
 const TOKEN_TYPE = enumeration(
   'TokenType',
@@ -84,20 +84,6 @@ export class AccessTokenResponse {
   scope!: string;
 }
 
-export class RevokeTokenRequest {
-  @ParameterField('An access token or MCP token.', EXAMPLE_ACCESS_TOKEN)
-  token!: string;
-
-  @ParameterField('The client that the token was issued to.', EXAMPLE_CLIENT_ID, { format: 'uuid' })
-  client_id!: string;
-
-  @ParameterField('A hint about the kind of token. Not required.', 'access_token', { required: false })
-  token_type_hint?: string;
-}
-
-/** Empty: the response does not reveal whether the token existed. */
-export class RevocationResponse {}
-
 export class IntrospectTokenRequest {
   @ParameterField('An access token or MCP token.', EXAMPLE_ACCESS_TOKEN)
   token!: string;
@@ -105,6 +91,14 @@ export class IntrospectTokenRequest {
   @ParameterField('A hint about the kind of token. Not required.', 'access_token', { required: false })
   token_type_hint?: string;
 }
+
+export class RevokeTokenRequest extends IntrospectTokenRequest {
+  @ParameterField('The client that the token was issued to.', EXAMPLE_CLIENT_ID, { format: 'uuid' })
+  client_id!: string;
+}
+
+/** Empty: the response does not reveal whether the token existed. */
+export class RevocationResponse {}
 
 export class IntrospectionResponse {
   @BooleanProperty(
@@ -183,7 +177,7 @@ export class IntrospectionResponse {
 }
 
 export class CurrentTokenResponse {
-  @UuidProperty('The client that the token was issued to.', '19b11f7c-4c8e-49bf-853e-3cea2462349f')
+  @UuidProperty('The client that the token was issued to.', EXAMPLE_CLIENT_ID)
   client_id!: string;
 
   @EnumProperty(ENVIRONMENT, 'The environment that the token is valid for.', 'development')
@@ -194,7 +188,7 @@ export class CurrentTokenResponse {
 }
 
 export class CurrentUserResponse {
-  @UuidProperty('ID of the user.', '5b0c7a52-43c8-4c0e-9a53-0f2d4f0f6a11')
+  @UuidProperty('ID of the user.', EXAMPLE_USER_ID)
   id!: string;
 
   @TextProperty('Name of the user.', 'Ada Lovelace')
@@ -203,7 +197,7 @@ export class CurrentUserResponse {
   @TextProperty('Email address of the user.', 'ada@example.com')
   email!: string;
 
-  @UuidProperty('ID of the user’s organization.', '0b9ad2b2-6c34-4d5b-9f0a-3e2c1d4b5a60')
+  @UuidProperty('ID of the user’s organization.', EXAMPLE_ORGANIZATION_ID)
   organization_id!: string;
 
   @EnumProperty(ROLE, 'The current role of the user.', 'admin')
@@ -242,9 +236,7 @@ export const EXCHANGE_DEVICE_CODE: OperationDocument = {
       INVALID_REQUEST,
       MESSAGES.required('grant type'),
       MESSAGES.required('device code'),
-      'A parameter of the form is given more than once.',
-      'This endpoint takes no Authorization header.',
-      'The request body must be application/x-www-form-urlencoded.',
+      ...PUBLIC_FORM_PROBLEMS,
     ),
     INVALID_CLIENT,
   ],
