@@ -16,7 +16,7 @@ import { BatchedStatement, Transaction, Transactional } from '../../../infrastru
 import { ErrorKind, INSUFFICIENT_ROLE, INVALID_FIELD } from '../../../infrastructure/errors/index.js';
 import { Clock } from '../../../infrastructure/time/index.js';
 import { ApiClientDirectory, type ClientRecord } from '../../api-clients/index.js';
-import { AuditLog, changesBetween, type AuditAction, type AuditRecord } from '../../audit-logs/index.js';
+import { AuditLog, changesBetween } from '../../audit-logs/index.js';
 import { AgentAddresses } from '../agent-addresses.js';
 import { displayNameOf, isRedirectUri } from '../agents/agent.js';
 import { AGENTS_NOT_ALLOWED, INVALID_REDIRECT_URI } from '../agents/agents.dto.js';
@@ -160,7 +160,7 @@ export class AgentSettingsService implements AgentLogins {
     };
     await this.transaction.manager.upsert(AgentSetting, setting, ['clientId']);
     const changes = changesBetween(auditedOf(before), auditedOf(await this.get(actor, environment)));
-    await this.record('agent.settings_update', actor, null, environment, changes);
+    await this.auditLog.record({ action: 'agent.settings_update', actor, target: { environment }, changes });
   }
 
   /**
@@ -187,7 +187,8 @@ export class AgentSettingsService implements AgentLogins {
       createdAt: this.clock.now(),
     };
     await this.transaction.manager.insert(RegisteredAgent, agent);
-    await this.record('agent.register', actor, agent.name, environment);
+    const target = { name: agent.name, environment };
+    await this.auditLog.record({ action: 'agent.register', actor, target });
   }
 
   /**
@@ -219,7 +220,7 @@ export class AgentSettingsService implements AgentLogins {
       action: 'agent.disconnect',
       actor,
     });
-    await this.record('agent.remove', actor, agent.name, environment);
+    await this.auditLog.record({ action: 'agent.remove', actor, target: { name: agent.name, environment } });
     return true;
   }
 
@@ -256,16 +257,6 @@ export class AgentSettingsService implements AgentLogins {
     const { protocol, hash, username, password } = url;
     const isSafe = hash === '' && username === '' && password === '';
     return isSafe && (protocol === 'https:' || (!this.configuration.isProduction && protocol === 'http:'));
-  }
-
-  private async record(
-    action: AuditAction,
-    actor: DashboardActor,
-    name: string | null,
-    environment: PlatformEnvironment,
-    changes: AuditRecord['changes'] = [],
-  ): Promise<void> {
-    await this.auditLog.record({ action, actor, target: { name, environment }, changes });
   }
 }
 

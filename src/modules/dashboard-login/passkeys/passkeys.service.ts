@@ -14,7 +14,7 @@ import { INVALID_FIELD } from '../../../infrastructure/errors/index.js';
 import { PublicAddress, rateLimitKeyOfAddress } from '../../../infrastructure/http/index.js';
 import { AttemptLimitsRepository, tooManyAttempts } from '../../../infrastructure/rate-limiting/index.js';
 import { Clock, HOUR, MINUTE } from '../../../infrastructure/time/index.js';
-import { AuditLog, changesBetween, type AuditAction } from '../../audit-logs/index.js';
+import { AuditLog, changesBetween } from '../../audit-logs/index.js';
 import { DashboardUsersRepository } from '../../dashboard-users/index.js';
 import { AccountEmails } from '../account-emails.js';
 import type { LoginBrowser } from '../login/login-form.js';
@@ -145,7 +145,7 @@ export class PasskeysService {
   async remove(actor: DashboardActor, { id, name }: Passkey): Promise<void> {
     if (!(await this.transaction.deleteRow(Passkey, { id }))) return;
     await this.emails.sendNotice(actor.userId, 'passkeyRemoved');
-    await this.record('auth.passkey_remove', actor, name);
+    await this.auditLog.record({ action: 'auth.passkey_remove', actor, target: { name } });
   }
 
   /** Removes all passkeys of a user. An email notifies the user. @returns false if there were none */
@@ -266,11 +266,7 @@ export class PasskeysService {
     if (!user || !(await this.transaction.insertNew(Passkey, passkey, 'passkey_credential_id_key')))
       throw INVALID_FIELD.error(NOT_ACCEPTED);
     await this.emails.sendNotice(userId, 'passkeyAdded');
-    await this.record('auth.passkey_add', actor, name);
-  }
-
-  private async record(action: AuditAction, actor: DashboardActor, name: string): Promise<void> {
-    await this.auditLog.record({ action, actor, target: { name } });
+    await this.auditLog.record({ action: 'auth.passkey_add', actor, target: { name } });
   }
 }
 
