@@ -66,9 +66,9 @@ export class AllowlistedDomainsService {
   @Transactional()
   async remove(actor: DashboardActor, id: string): Promise<void> {
     const { domain } = await this.get(actor, id);
-    const { affected } = await this.transaction.manager.delete(AllowlistedDomain, { id });
-    // Another request has removed it meanwhile.
-    if (affected === 0) throw ALLOWLISTED_DOMAIN_NOT_FOUND.error();
+    // Another request may have removed it meanwhile.
+    if (!(await this.transaction.deleteRow(AllowlistedDomain, { id })))
+      throw ALLOWLISTED_DOMAIN_NOT_FOUND.error();
     await this.auditLog.record({ action: 'domain.remove', actor, target: { name: domain } });
   }
 

@@ -99,7 +99,7 @@ export class SecondFactorService {
     if (!user.totpEnabledAt) return false;
     if ('recoveryCode' in proof) {
       const code = { userId: user.id, digest: this.digestOf(proof.recoveryCode) };
-      return (await this.transaction.manager.delete(RecoveryCode, code)).affected === 1;
+      return this.transaction.deleteRow(RecoveryCode, code);
     }
     const step = totpStepOf(this.secretOf(user), proof.code, this.clock.milliseconds());
     return step !== undefined && this.users.acceptTotpStep(user.id, step);

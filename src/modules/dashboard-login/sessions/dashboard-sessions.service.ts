@@ -113,7 +113,7 @@ export class DashboardSessionsService extends DashboardSessionVerifier {
 
   /** @returns whether the session existed; true for only one of several concurrent calls */
   async end(token: string): Promise<boolean> {
-    return this.delete({ tokenHash: sha256(token) });
+    return this.transaction.deleteRow(DashboardSession, { tokenHash: sha256(token) });
   }
 
   @Transactional()
@@ -130,7 +130,7 @@ export class DashboardSessionsService extends DashboardSessionVerifier {
 
   @Transactional()
   async endOne(actor: DashboardActor, sessionId: string): Promise<void> {
-    if (await this.delete({ userId: actor.userId, id: sessionId }))
+    if (await this.transaction.deleteRow(DashboardSession, { userId: actor.userId, id: sessionId }))
       await this.log.record('auth.session_end', actor);
   }
 
@@ -153,12 +153,5 @@ export class DashboardSessionsService extends DashboardSessionVerifier {
       stage,
       expiresAt: MoreThan(this.clock.now()),
     });
-  }
-
-  /** @returns whether there was such a session; true for only one of several concurrent calls */
-  private async delete(
-    session: Partial<Pick<DashboardSession, 'tokenHash' | 'userId' | 'id'>>,
-  ): Promise<boolean> {
-    return (await this.transaction.manager.delete(DashboardSession, session)).affected === 1;
   }
 }
