@@ -20,8 +20,10 @@ import {
   type Page,
   type PageResponse,
 } from '../../../infrastructure/pages/index.js';
+import { Clock, DAY } from '../../../infrastructure/time/index.js';
+import { RequestLogsService, unlessBusy, type RequestLogEntryResponse } from '../../request-logs/index.js';
+import { EndpointLanes } from '../endpoint-lanes.js';
 import { UpdateWebhookEndpointRequest, type WebhookEndpointResponse } from '../webhook-endpoints.dto.js';
-import { MAX_COUNTED, RecentDeliveries, type EndpointActivity } from '../recent-deliveries.js';
 import { WebhookEndpointsService } from '../webhook-endpoints.service.js';
 import {
   AttemptResult,
@@ -32,21 +34,33 @@ import {
   type EndpointVisit,
 } from './endpoint-parts.pages.js';
 
+/** Events in the queue of the endpoint that are counted. */
+const MAX_COUNTED = 1_000;
+const SHOWN_ATTEMPTS = 5;
+
 @Controller(inEachEnvironment('webhook-endpoints/:id'))
 export class EndpointPageController {
   constructor(
     private readonly endpoints: WebhookEndpointsService,
-    private readonly recentDeliveries: RecentDeliveries,
+    private readonly logs: RequestLogsService,
+    private readonly lanes: EndpointLanes,
+    private readonly clock: Clock,
   ) {}
 
   @Get()
   @DashboardPage('getWebhookEndpoint')
-  async get(@Visit(EndpointPipe) { actor, endpoint }: EndpointVisit): Promise<PageResponse> {
-    const [response, activity] = await Promise.all([
-      this.endpoints.get(actor, endpoint.id),
-      this.recentDeliveries.of(actor, endpoint),
+  async get(
+    @Visit(EndpointPipe) { actor, environment, endpoint: { id } }: EndpointVisit,
+  ): Promise<PageResponse> {
+    const end = this.clock.now();
+    const period = { start: new Date(end.getTime() - 7 * DAY).toISOString(), end: end.toISOString() };
+    const attempts = { environment, endpoint_id: id, limit: SHOWN_ATTEMPTS, ...period };
+    const [endpoint, page, waiting] = await Promise.all([
+      this.endpoints.get(actor, id),
+      unlessBusy(this.logs.page(actor, attempts)),
+      this.lanes.waitingFor(id, MAX_COUNTED),
     ]);
-    return endpointPage(response, activity);
+    return endpointPage(endpoint, page?.data, waiting);
   }
 
   @Post('status')
@@ -70,7 +84,15 @@ const MESSAGES = {
     'The endpoint is enabled. Events that it missed while it was disabled are not sent by themselves: choose Recover events.',
 };
 
-function endpointPage(endpoint: WebhookEndpointResponse, { attempts, waiting }: EndpointActivity): Page {
+/**
+ * @param attempts the last ones, newest first; undefined if the request log is too busy
+ * @param waiting the number of events in the queue
+ */
+function endpointPage(
+  endpoint: WebhookEndpointResponse,
+  attempts: readonly RequestLogEntryResponse[] | undefined,
+  waiting: number,
+): Page {
   const { events, health } = endpoint;
   const { last_success_at: lastSuccess } = health;
   return {
@@ -167,7 +189,7 @@ function situationOf({ status, health }: WebhookEndpointResponse): VNode | null 
 
 function deliveriesTo(
   { id, environment }: WebhookEndpointResponse,
-  attempts: EndpointActivity['attempts'],
+  attempts: readonly RequestLogEntryResponse[] | undefined,
 ): VNode {
   const log = `${dashboardPath(environment, 'request-logs')}?type=webhook&endpoint_id=${id}&period=7d`;
   return (

@@ -1,5 +1,6 @@
 import { Controller, Inject } from '@nestjs/common';
 import type { ComponentChildren, VNode } from 'preact';
+import { AccessibleClients } from '../../../infrastructure/auth/index.js';
 import { EVENT_NAMES, EVENTS } from '../../../infrastructure/event-catalog/index.js';
 import {
   Allowed,
@@ -22,8 +23,7 @@ import {
   type PageVisit,
   type ShownValues,
 } from '../../../infrastructure/pages/index.js';
-import type { Trend } from '../../request-logs/index.js';
-import { RecentDeliveries } from '../recent-deliveries.js';
+import { RequestLogOverviewService, type Trend } from '../../request-logs/index.js';
 import { MAX_ENDPOINTS, type WebhookEndpoint } from '../webhook-endpoint.entity.js';
 import {
   CreateWebhookEndpointRequest,
@@ -36,14 +36,15 @@ import { endpointList, endpointPath, EndpointStatus } from './endpoint-parts.pag
 @Controller(inEachEnvironment('webhook-endpoints'))
 class EndpointsPage extends ListPage('listWebhookEndpoints') {
   @Inject() private readonly endpoints!: WebhookEndpointsService;
-  @Inject() private readonly recentDeliveries!: RecentDeliveries;
+  @Inject() private readonly clients!: AccessibleClients;
+  @Inject() private readonly overviews!: RequestLogOverviewService;
 
-  async describe(visit: PageVisit): Promise<ListDescription<WebhookEndpointResponse>> {
-    const { actor, environment } = visit;
+  async describe({ actor, environment }: PageVisit): Promise<ListDescription<WebhookEndpointResponse>> {
     const { title, path } = endpointList(environment);
     const { data } = await this.endpoints.list(actor, environment);
     const targets = data.map(({ id }) => id);
-    const trends = await this.recentDeliveries.trends(visit, targets);
+    const client = await this.clients.forEnvironment(actor, environment);
+    const trends = await this.overviews.trends({ client, period: '24h', targets });
     return {
       title,
       actions: (
