@@ -9,19 +9,24 @@ import {
   type PageVisit,
 } from './page-route.decorator.js';
 import { EmptyState, FormProblem, inParagraph } from './parts/elements.js';
-import { FilterForm, Pagination, Results } from './parts/list.js';
-import { Table, type Column } from './parts/table.js';
+import { FilterChips, FilterForm, Pagination, Results, SplitView } from './parts/list.js';
+import { Table, type Column, type Selection } from './parts/table.js';
 import { queryFrom, submitted } from './submitted.js';
 
 /** One page of a list, as services return it, and what the page says about it. */
-interface ListResult<Row> {
+export interface ListResult<Row> {
   readonly data: readonly Row[];
   readonly next_cursor?: string | null;
   /** Above and below the table. */
   readonly above?: ComponentChildren;
   readonly below?: ComponentChildren;
   /** In place of the table, if it depends on the search why nothing was found. */
-  readonly empty?: EmptyList;
+  readonly empty?: EmptyList | undefined;
+  /** What can be done with the results, such as `Exports`. */
+  readonly tools?: ComponentChildren;
+  readonly selection?: Selection<Row>;
+  /** What else changes in the address of the other pages: undefined removes a parameter. */
+  readonly changes?: Readonly<Record<string, string | undefined>>;
 }
 
 interface EmptyList {
@@ -39,8 +44,14 @@ export interface ListDescription<Row, Query = object> extends Pick<
   readonly filters?: ComponentChildren;
   /** The label of the button that applies the filters. */
   readonly apply?: string;
-  /** What can be done with the results, such as `Exports`. */
-  readonly tools?: ComponentChildren;
+  /** Filters of which a line above the results shows those that are applied. */
+  readonly chips?: readonly { readonly name: string; readonly label: string }[];
+  /** What is read in place of the query of the address. */
+  readonly query?: PageVisit['query'];
+  /** Whether the list may be updated live. */
+  readonly canBeLive?: boolean;
+  /** Whether entries open beside the list. */
+  readonly isSplit?: boolean;
   /** The filter without which nothing is listed. */
   readonly requires?: string & keyof Query;
   /** @param limit the maximum number of rows */
@@ -60,7 +71,7 @@ export interface ListDescription<Row, Query = object> extends Pick<
 
 const ROWS_PER_PAGE = 50;
 /** If the texts of the rows are so long that the page would be too large. */
-export const FEWER_ROWS_PER_PAGE = 20;
+const FEWER_ROWS_PER_PAGE = 20;
 
 /**
  * A controller with a list. It has the permission and request limit of the operation. Filters that are not accepted are shown
@@ -96,7 +107,7 @@ async function resultOf<Row, Query extends object>(
   type: Type<Query> | undefined,
   limit: number,
 ): Promise<ListResult<Row> | undefined> {
-  const { query } = visit;
+  const { query = visit.query } = list;
   if (list.requires && !query[list.requires]) return undefined;
   if (!type) return list.rows({} as Query, limit);
   return list.rows(queryFrom(type, query, environmentFor(type, visit)), limit);
@@ -107,7 +118,8 @@ function listPage<Row, Query>(
   visit: PageVisit,
   result?: ListResult<Row>,
 ): Page {
-  const { title, parent, about, messages, filters, apply, tools } = list;
+  const { title, parent, about, messages, filters, apply, chips = [], isSplit = false } = list;
+  const canBeLive = list.canBeLive === true && result !== undefined;
   const isUnused = !filters && result?.data.length === 0;
   const actions = isUnused ? null : list.actions;
   const shown = result ? (
@@ -117,6 +129,13 @@ function listPage<Row, Query>(
       <p>Enter the identifier that your system has for the user.</p>
     </EmptyState>
   ) : undefined;
+  const results = (
+    <Results canBeLive={canBeLive} hasTools>
+      <FormProblem />
+      {result && <FilterChips filters={chips} />}
+      {shown}
+    </Results>
+  );
   return {
     title,
     parent,
@@ -125,13 +144,10 @@ function listPage<Row, Query>(
     messages,
     content: filters ? (
       <>
-        <FilterForm tools={tools} apply={apply}>
+        <FilterForm tools={result?.tools} apply={apply} canBeLive={canBeLive}>
           {filters}
         </FilterForm>
-        <Results>
-          <FormProblem />
-          {shown}
-        </Results>
+        {isSplit ? <SplitView>{results}</SplitView> : results}
       </>
     ) : (
       shown
@@ -145,8 +161,8 @@ function rowsOf<Row, Query>(
   isFirstPage: boolean,
   isUnused: boolean,
 ): VNode {
-  const { title, caption = title, columns, keyOf = idOf, isDense = false, after } = list;
-  const { data, next_cursor: nextCursor = null, above, below } = result;
+  const { title, caption = title, keyOf = idOf, after } = list;
+  const { data, next_cursor: nextCursor = null, above, below, selection, changes } = result;
   const empty = result.empty ?? (isFirstPage ? list.empty : undefined);
   return (
     <>
@@ -158,11 +174,11 @@ function rowsOf<Row, Query>(
       ) : (
         <>
           {above}
-          <Table caption={caption} rows={data} keyOf={keyOf} columns={columns} isDense={isDense} />
+          <Table {...list} caption={caption} rows={data} keyOf={keyOf} selection={selection} />
           {below}
         </>
       )}
-      <Pagination nextCursor={nextCursor} />
+      <Pagination nextCursor={nextCursor} changes={changes} />
       {after}
     </>
   );

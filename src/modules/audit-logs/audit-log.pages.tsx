@@ -100,7 +100,6 @@ export class AuditLogPage extends ListPage('listAuditEntries', SearchAuditLogsQu
           </FurtherFilters>
         </>
       ),
-      tools: <Exports path={`${PATH}/export`} hint="All entries that match the filters, oldest first." />,
       rows: async (search, limit) => {
         const { entries, nextCursor, searchedSince } = await this.auditLogs.search(
           actor.organizationId,
@@ -112,6 +111,7 @@ export class AuditLogPage extends ListPage('listAuditEntries', SearchAuditLogsQu
           data: entries,
           next_cursor: nextCursor,
           below: since,
+          tools: <Exports path={`${PATH}/export`} hint="All entries that match the filters, oldest first." />,
           empty: since ? { title: 'No matching entries so far', text: since } : empty,
         };
       },

@@ -45,7 +45,7 @@ export function FilterForm({
   const isSet = Object.keys(query).some((name) => !NO_FILTERS.has(name) && query[name]);
   return (
     <>
-      <SavedFiltersDone />
+      <Done messages={SAVED_FILTERS_MESSAGES} />
       <div class="filter-line">
         <form
           class="filters"
@@ -88,7 +88,6 @@ export function FilterForm({
 /** Parameters that control only the page, or are part of another filter. */
 const NO_FILTERS: ReadonlySet<string> = new Set(['cursor', 'trail', 'live', 'done', 'zone']);
 
-/** Starts or stops live updates. */
 function LiveSwitch(): VNode {
   const { path, query } = usePage();
   const isLive = query['live'] === 'on';
@@ -175,17 +174,11 @@ interface FurtherFiltersProps {
 export const MAX_FILTER_NAME_LENGTH = 64;
 const SAVED_FILTERS_PATH = '/dashboard/saved-filters';
 
-function SavedFiltersDone(): VNode {
-  return (
-    <Done
-      messages={{
-        filters_saved: 'The filters were saved. Open them again under “Saved filters”.',
-        filters_replaced: 'The saved filters of this name were replaced by the current ones.',
-        filters_deleted: 'The saved filters were deleted.',
-      }}
-    />
-  );
-}
+const SAVED_FILTERS_MESSAGES = {
+  filters_saved: 'The filters were saved. Open them again under “Saved filters”.',
+  filters_replaced: 'The saved filters of this name were replaced by the current ones.',
+  filters_deleted: 'The saved filters were deleted.',
+};
 
 /** Links to the filters that the user saved for the list, and a form that saves the current ones. */
 function SavedFilterMenu(): VNode | null {
@@ -242,7 +235,6 @@ interface FilterProps {
   readonly type?: 'text' | 'search' | 'number';
 }
 
-/** An optional field of a `FilterForm`. */
 export function Filter(props: FilterProps): VNode {
   return (
     <TextField {...props} placeholder={props.label} value={usePage().query[props.name]} required={false} />
@@ -300,7 +292,6 @@ interface ChoiceProps {
   readonly options: readonly { readonly value: string; readonly label: string }[];
 }
 
-/** A choice of a `FilterForm`. */
 export function FilterChoice({ options, ...field }: ChoiceProps): VNode {
   const value = usePage().query[field.name];
   const isKnown = !value || options.some((option) => option.value === value);
@@ -315,11 +306,7 @@ export function FilterChoice({ options, ...field }: ChoiceProps): VNode {
 }
 
 interface FilterChipsProps {
-  readonly filters: readonly {
-    readonly name: string;
-    readonly label: string;
-    readonly options?: ChoiceProps['options'];
-  }[];
+  readonly filters: readonly { readonly name: string; readonly label: string }[];
 }
 
 /** The filters that are applied, each with a link that removes it. */
@@ -329,8 +316,7 @@ export function FilterChips({ filters }: FilterChipsProps): VNode | null {
   if (applied.length === 0) return null;
   return (
     <ul class="chips" aria-label="Applied filters">
-      {applied.map(({ name, label, options = [] }) => {
-        const value = options.find((option) => option.value === query[name])?.label ?? query[name];
+      {applied.map(({ name, label }) => {
         const others = { [name]: undefined, ...FIRST_PAGE };
         return (
           <li key={name}>
@@ -338,7 +324,7 @@ export function FilterChips({ filters }: FilterChipsProps): VNode | null {
               <span class="unseen">Remove the filter </span>
               <span>
                 {`${label}: `}
-                <Foreign text={value ?? ''} />
+                <Foreign text={query[name] ?? ''} />
               </span>
               <Icon name="x" />
             </a>
@@ -421,7 +407,6 @@ export function pathWith(
   return parameters.length === 0 ? path : `${path}?${text}`;
 }
 
-/** Returns the path of the page about a user of the organization. */
 export function pathOfUser(environment: PlatformEnvironment, user: string): string {
   return pathWith(dashboardPath(environment, 'external-users'), { external_user_id: user }, {});
 }
@@ -470,7 +455,7 @@ export function UserField(): VNode {
 interface PaginationProps {
   readonly nextCursor: string | null;
   /** What else changes in the address of the other pages: undefined removes a parameter. */
-  readonly changes?: Readonly<Record<string, string | undefined>>;
+  readonly changes?: Readonly<Record<string, string | undefined>> | undefined;
 }
 
 /** Without these parameters, an address is that of the first page. */

@@ -1,5 +1,6 @@
 import type { ComponentChildren, VNode, FunctionComponent } from 'preact';
-import type { DashboardOperationName } from '../../auth/index.js';
+import { mayPerform, type DashboardOperationName } from '../../auth/index.js';
+import { usePage } from '../page.js';
 import { ButtonLink, Foreign, Middle, Moment, RelativeTime, shortened } from './elements.js';
 
 /**
@@ -65,14 +66,23 @@ interface TableProps<Row> {
   readonly keyOf: (row: Row) => string | number;
   /** Many rows, which are a little lower. Live updates know the rows by their IDs, so a page has at most one such table. */
   readonly isDense?: boolean;
+  readonly selection?: Selection<NoInfer<Row>> | undefined;
 }
 
 /**
  * A table. On a phone, each row becomes a block of two or three lines. The roles keep the table a table for screen readers,
  * because browsers take a table with another `display` value for plain text.
  */
-export function Table<Row>({ caption, columns, rows, keyOf, isDense = false }: TableProps<Row>): VNode {
-  return (
+export function Table<Row>(props: TableProps<Row>): VNode {
+  const { caption, rows, keyOf, isDense = false, selection } = props;
+  const { user } = usePage();
+  const isSelectable =
+    selection &&
+    user &&
+    mayPerform(user, selection.operation) &&
+    rows.some((row) => selection.selectable(row));
+  const columns = isSelectable ? [checkColumn(selection), ...props.columns] : props.columns;
+  const table = (
     <table role="table" class={isDense ? 'data dense' : 'data'}>
       <caption class="unseen">{caption}</caption>
       <thead role="rowgroup">
@@ -101,6 +111,7 @@ export function Table<Row>({ caption, columns, rows, keyOf, isDense = false }: T
       </tbody>
     </table>
   );
+  return isSelectable ? <SelectionBar {...selection}>{table}</SelectionBar> : table;
 }
 
 interface CellProps extends Pick<Column<never>, 'title' | 'kind'> {
@@ -157,7 +168,9 @@ const SELECTED = 'selected';
 /** Sent besides the selected rows, so that a form without any is not taken for one about all rows. */
 const NO_ROW = 'none';
 
-interface SelectionProps {
+/** What is done with selected rows, by users who may do it. */
+export interface Selection<Row> {
+  readonly operation: DashboardOperationName;
   /** The page that asks before it acts on the selected rows. */
   readonly action: string;
   /** The label of the button. A script adds how many things are selected. */
@@ -166,10 +179,14 @@ interface SelectionProps {
   readonly things: readonly [one: string, many: string];
   /** What can be done with other rows than the selected ones. */
   readonly links?: ComponentChildren;
+  /** Returns the value of a row and what it is about, for screen readers; undefined if it cannot be selected. */
+  selectable(row: Row): Readonly<Record<'value' | 'of', string>> | undefined;
 }
 
-/** Wraps a table whose rows have a `RowCheckbox`, and offers below it what can be done with the selected rows. */
-export const Selection: FunctionComponent<SelectionProps> = ({ action, label, things, links, children }) => (
+type SelectionBarProps = Pick<Selection<never>, 'action' | 'label' | 'things' | 'links'>;
+
+/** Wraps a table with a column of checkboxes, and offers below it what can be done with the selected rows. */
+const SelectionBar: FunctionComponent<SelectionBarProps> = ({ action, label, things, links, children }) => (
   <form class="selection" method="get" action={action}>
     {children}
     <div class="bar">
@@ -185,14 +202,8 @@ export const Selection: FunctionComponent<SelectionProps> = ({ action, label, th
   </form>
 );
 
-/**
- * The column with the checkboxes. A page has up to 50 of them, so they have few attributes.
- *
- * @param selectable returns the value of a row and what it is about, for screen readers; undefined if it cannot be selected
- */
-export function checkColumn<Row>(
-  selectable: (row: Row) => Readonly<Record<'value' | 'of', string>> | undefined,
-): Column<Row> {
+/** The column with the checkboxes. A page has up to 50 of them, so they have few attributes. */
+function checkColumn<Row>({ selectable }: Selection<Row>): Column<Row> {
   return {
     title: 'Select',
     kind: 'check',

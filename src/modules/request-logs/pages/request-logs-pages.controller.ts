@@ -1,4 +1,5 @@
-import { Controller, Get, Post, type StreamableFile } from '@nestjs/common';
+import { Controller, Get, Inject, Post, type StreamableFile } from '@nestjs/common';
+import type { Request } from 'express';
 import { AccessibleClients, type DashboardActor } from '../../../infrastructure/auth/index.js';
 import type { PlatformEnvironment } from '../../../infrastructure/config/index.js';
 import {
@@ -8,24 +9,24 @@ import {
   dashboardPath,
   exportFile,
   ExportFormatField,
-  FEWER_ROWS_PER_PAGE,
   inEachEnvironment,
+  ListPage,
   PERIODS,
   queryFrom,
-  submitted,
   Visit,
   type ExportFormat,
-  type Page,
+  type ListDescription,
   type PageResponse,
   type PageVisit,
 } from '../../../infrastructure/pages/index.js';
-import { cookieOf, PublicAddress, requestParameter, setCookie } from '../../../infrastructure/http/index.js';
+import { cookieOf, PublicAddress, setCookie } from '../../../infrastructure/http/index.js';
 import { enumeration } from '../../../infrastructure/schemas/index.js';
 import { Clock, DAY } from '../../../infrastructure/time/index.js';
 import { EnumField } from '../../../infrastructure/validation/index.js';
 import {
   ListRequestLogsQuery,
   REQUEST_LOG_COLUMNS,
+  type RequestLogEntryResponse,
   type SingleRequestLogEntryResponse,
 } from '../reading/request-logs.dto.js';
 import { RequestLogsService } from '../reading/request-logs.service.js';
@@ -33,11 +34,11 @@ import { curlOfDelivery, curlOfRequest, curlOfToolCall, isToolCall } from './cur
 import { entryPage } from './request-log-entry.pages.js';
 import {
   columnsPage,
-  listPage,
+  foundEntries,
   MAX_EXPORTED_ENTRIES,
   OPTIONAL_COLUMNS,
+  requestLogList,
   type FilterOption,
-  type FoundEntries,
   type OptionalColumn,
 } from './request-logs.pages.js';
 
@@ -54,7 +55,6 @@ class ExportRequestLogsQuery extends ListRequestLogsQuery {
   format!: ExportFormat;
 }
 
-const ENTRIES_PER_PAGE = 50;
 /** With many columns, a page of fewer entries stays below 60 KB. */
 const ENTRIES_OF_MANY_COLUMNS = 35;
 const MANY_COLUMNS = 5;
@@ -66,11 +66,11 @@ const COLUMN_SEPARATOR = '.';
 /** Stands for a choice without columns, because an empty cookie is deleted. */
 const NO_COLUMNS = 'none';
 
-/** Handler parameter: the columns that the browser has chosen. */
-const ChosenColumns = requestParameter((request): readonly OptionalColumn[] => {
+/** Returns the columns that the browser has chosen. */
+function chosenColumns(request: Request): readonly OptionalColumn[] {
   const chosen = cookieOf(request, COLUMNS_COOKIE);
   return chosen === undefined ? DEFAULT_COLUMNS : knownColumns(chosen.split(COLUMN_SEPARATOR));
-});
+}
 
 /** Port: the bodies of webhook events. */
 export abstract class EventBodies {
@@ -85,33 +85,33 @@ export abstract class WebhookFilterOptions {
 }
 
 @Controller(inEachEnvironment('request-logs'))
-export class RequestLogsPagesController {
-  constructor(
-    private readonly requestLogs: RequestLogsService,
-    private readonly clients: AccessibleClients,
-    private readonly eventBodies: EventBodies,
-    private readonly options: WebhookFilterOptions,
-    private readonly address: PublicAddress,
-    private readonly clock: Clock,
-  ) {}
+export class RequestLogsPagesController extends ListPage('listRequestLogs', RequestLogPageQuery) {
+  @Inject() private readonly requestLogs!: RequestLogsService;
+  @Inject() private readonly clients!: AccessibleClients;
+  @Inject() private readonly eventBodies!: EventBodies;
+  @Inject() private readonly options!: WebhookFilterOptions;
+  @Inject() private readonly address!: PublicAddress;
+  @Inject() private readonly clock!: Clock;
 
-  @Get()
-  @DashboardPage('listRequestLogs', RequestLogPageQuery)
-  async list(
-    @Visit() visit: PageVisit,
-    @ChosenColumns() columns: readonly OptionalColumn[],
-  ): Promise<PageResponse> {
+  async describe(visit: PageVisit): Promise<ListDescription<RequestLogEntryResponse, RequestLogPageQuery>> {
+    const { actor, environment } = visit;
+    const columns = chosenColumns(visit.request);
+    const maxEntries = columns.length < MANY_COLUMNS ? Infinity : ENTRIES_OF_MANY_COLUMNS;
     const choices = {
-      endpoints: await this.options.endpointOptions(visit.actor, visit.environment),
+      endpoints: await this.options.endpointOptions(actor, environment),
       events: this.options.eventOptions(),
     };
-    const limit = columns.length < MANY_COLUMNS ? ENTRIES_PER_PAGE : ENTRIES_OF_MANY_COLUMNS;
-    const pageOf = async (entries: number): Promise<Page> =>
-      listPage(columns, choices, await this.find(visit, entries));
-    return submitted(
-      async () => ({ ...(await pageOf(limit)), withFewerRows: () => pageOf(FEWER_ROWS_PER_PAGE) }),
-      () => listPage(columns, choices),
-    );
+    return {
+      ...requestLogList(visit, columns, choices),
+      query: this.withPeriod(visit.query),
+      rows: async (filters, limit) => {
+        const query = { ...filters, limit: Math.min(limit, maxEntries) };
+        const { data: entries, next_cursor: nextCursor } = await this.requestLogs.page(actor, query);
+        const isEmpty = entries.length === 0 && query.cursor === undefined;
+        const newestTime = isEmpty ? await this.requestLogs.newestTime(visit) : undefined;
+        return foundEntries(visit, { query, entries, nextCursor, newestTime });
+      },
+    };
   }
 
   @Get('export/:format')
@@ -134,11 +134,8 @@ export class RequestLogsPagesController {
 
   @Get('columns/choose')
   @DashboardPage('listRequestLogs')
-  startChoosingColumns(
-    @Visit() { environment }: PageVisit,
-    @ChosenColumns() columns: readonly OptionalColumn[],
-  ): PageResponse {
-    return columnsPage(environment, columns);
+  startChoosingColumns(@Visit() { environment, request }: PageVisit): PageResponse {
+    return columnsPage(environment, chosenColumns(request));
   }
 
   /** Saves the chosen columns, and returns to the list with its filters. */
@@ -168,17 +165,6 @@ export class RequestLogsPagesController {
     if (entry.type === 'webhook') return curlOfDelivery(entry, eventBody);
     if (isToolCall(entry)) return curlOfToolCall(entry, this.address.of('connector'));
     return curlOfRequest(entry, this.address.of('platform'));
-  }
-
-  private async find(visit: PageVisit, limit: number): Promise<FoundEntries> {
-    const query = queryFrom(ListRequestLogsQuery, this.withPeriod(visit.query), {
-      environment: visit.environment,
-      limit,
-    });
-    const { data, next_cursor } = await this.requestLogs.page(visit.actor, query);
-    const isEmpty = data.length === 0 && query.cursor === undefined;
-    const newestTime = isEmpty ? await this.requestLogs.newestTime(visit) : undefined;
-    return { query, entries: data, nextCursor: next_cursor, newestTime };
   }
 
   /** Replaces a relative period by times. */

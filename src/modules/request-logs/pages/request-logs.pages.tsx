@@ -1,38 +1,30 @@
-import type { FunctionComponent, VNode } from 'preact';
+import type { VNode } from 'preact';
 import type { PlatformEnvironment } from '../../../infrastructure/config/index.js';
-import { mayPerform } from '../../../infrastructure/auth/index.js';
 import {
   Allowed,
   Badge,
   ButtonLink,
-  checkColumn,
   Checkboxes,
   dashboardPath,
-  EmptyState,
   Exports,
   Filter,
-  FilterChips,
   FilterChoice,
-  FilterForm,
   Form,
-  FormProblem,
   FurtherFilters,
   inDigits,
   inMilliseconds,
-  Pagination,
   pathWith,
   PeriodChoice,
   PeriodFields,
   RelativeTime,
-  Results,
-  Selection,
-  SplitView,
-  Table,
   ToolLink,
   usePage,
   UserLink,
   type Column,
+  type ListDescription,
+  type ListResult,
   type Page,
+  type PageVisit,
 } from '../../../infrastructure/pages/index.js';
 import { MAX_PERIOD } from '../reading/request-log-period.js';
 import type { ListRequestLogsQuery, RequestLogEntryResponse } from '../reading/request-logs.dto.js';
@@ -61,7 +53,6 @@ const COLUMNS = {
 export type OptionalColumn = keyof typeof COLUMNS;
 export const OPTIONAL_COLUMNS = Object.keys(COLUMNS) as readonly OptionalColumn[];
 
-/** Maximum number of entries in a file. */
 export const MAX_EXPORTED_ENTRIES = 10_000;
 
 export interface FoundEntries {
@@ -82,35 +73,6 @@ export interface FilterChoices {
   readonly events: readonly FilterOption[];
 }
 
-interface FiltersProps {
-  readonly choices: FilterChoices;
-  readonly found: FoundEntries | undefined;
-  readonly canBeLive: boolean;
-}
-
-/** @param found undefined if the filters were not accepted */
-export function listPage(
-  columns: readonly OptionalColumn[],
-  choices: FilterChoices,
-  found?: FoundEntries,
-): Page {
-  const canBeLive = found !== undefined && found.query.cursor === undefined;
-  return {
-    title: 'Request logs',
-    content: (
-      <>
-        <Filters choices={choices} found={found} canBeLive={canBeLive} />
-        <SplitView>
-          <Results canBeLive={canBeLive} hasTools>
-            <FormProblem />
-            {found ? <List columns={columns} found={found} /> : null}
-          </Results>
-        </SplitView>
-      </>
-    ),
-  };
-}
-
 const TYPES = [
   { value: 'request', label: 'API requests' },
   { value: 'webhook', label: 'Deliveries' },
@@ -126,75 +88,96 @@ const FURTHER_FIELDS = Object.entries(REQUEST_LOG_FILTERS).flatMap(([name, defin
 );
 const FURTHER_FILTERS = ['start', 'end', ...FURTHER_FIELDS.map(({ name }) => name)];
 
-function Filters({ choices: { endpoints, events }, found, canBeLive }: FiltersProps): VNode {
-  const { path, query } = usePage();
-  return (
-    <FilterForm
-      canBeLive={canBeLive}
-      tools={
-        <>
-          {found?.entries.some(isFailedDelivery) ? <SendAllAgain query={found.query} /> : null}
-          <ToolLink
-            icon="columns-3"
-            label="Choose columns"
-            to={pathWith(`${path}/columns/choose`, query, { live: undefined })}
-          />
-          {found?.entries.length ? (
-            <Exports path={`${path}/export`} hint={`The newest ${inDigits(MAX_EXPORTED_ENTRIES)} entries.`} />
-          ) : null}
-        </>
-      }
-    >
-      <PeriodChoice />
-      <FilterChoice name="type" label="Type" options={TYPES} />
-      <FilterChoice name="outcome" label="Outcome" options={OUTCOMES} />
-      <FilterChoice name="endpoint_id" label="Endpoint" options={endpoints} />
-      <FilterChoice name="event" label="Event" options={events} />
-      <FurtherFilters names={FURTHER_FILTERS}>
-        <PeriodFields />
-        {FURTHER_FIELDS.map((field) => (
-          <Filter key={field.name} {...field} />
-        ))}
-      </FurtherFilters>
-    </FilterForm>
-  );
+/** Describes the list, apart from what it finds. */
+export function requestLogList(
+  { environment, query }: PageVisit,
+  columns: readonly OptionalColumn[],
+  { endpoints, events }: FilterChoices,
+): Omit<ListDescription<RequestLogEntryResponse, ListRequestLogsQuery>, 'rows'> {
+  return {
+    title: 'Request logs',
+    filters: (
+      <>
+        <PeriodChoice />
+        <FilterChoice name="type" label="Type" options={TYPES} />
+        <FilterChoice name="outcome" label="Outcome" options={OUTCOMES} />
+        <FilterChoice name="endpoint_id" label="Endpoint" options={endpoints} />
+        <FilterChoice name="event" label="Event" options={events} />
+        <FurtherFilters names={FURTHER_FILTERS}>
+          <PeriodFields />
+          {FURTHER_FIELDS.map((field) => (
+            <Filter key={field.name} {...field} />
+          ))}
+        </FurtherFilters>
+      </>
+    ),
+    chips: FURTHER_FIELDS,
+    canBeLive: query['cursor'] === undefined,
+    isSplit: true,
+    isDense: true,
+    caption: 'Request log entries, newest first',
+    columns: [
+      { title: 'Time', kind: 'time', cell: ({ datetime }) => datetime },
+      {
+        title: 'Request',
+        kind: 'main',
+        cell: nameOf,
+        to: ({ id }) => dashboardPath(environment, 'request-logs', String(id)),
+      },
+      { title: 'Status', kind: 'text', cell: (entry) => <EntryStatus entry={entry} /> },
+      ...columns.map((name) => COLUMNS[name]),
+    ],
+    empty: NO_ENTRIES_YET,
+  };
 }
 
-interface ListProps {
-  readonly columns: readonly OptionalColumn[];
-  readonly found: FoundEntries;
+/** Returns the entries, with what can be done with them. */
+export function foundEntries(
+  { environment, query: parameters }: PageVisit,
+  { query, entries, nextCursor, newestTime }: FoundEntries,
+): ListResult<RequestLogEntryResponse> {
+  const path = dashboardPath(environment, 'request-logs');
+  return {
+    data: entries,
+    next_cursor: nextCursor,
+    tools: <Tools path={path} query={query} entries={entries} />,
+    selection: {
+      operation: 'redeliverWebhook',
+      action: sendAgainPath(environment),
+      label: 'Send again',
+      things: ['delivery', 'deliveries'],
+      selectable,
+    },
+    // A relative period ends at another time on each request, so the pages that follow need its bounds.
+    changes:
+      parameters['period'] === undefined ? {} : { period: undefined, start: query.start, end: query.end },
+    empty:
+      newestTime === undefined && parameters['cursor'] === undefined
+        ? undefined
+        : noEntries(parameters, newestTime),
+  };
 }
 
-function List({ columns, found }: ListProps): VNode {
-  const { entries, nextCursor, query } = found;
-  const { query: parameters, environment, user } = usePage();
-  const mayRedeliver =
-    user !== undefined && mayPerform(user, 'redeliverWebhook') && entries.some(isFailedDelivery);
-  // A relative period ends at another time on each request, so the pages that follow need its bounds.
-  const bounds =
-    parameters['period'] === undefined ? {} : { period: undefined, start: query.start, end: query.end };
+interface ToolsProps extends Pick<FoundEntries, 'query' | 'entries'> {
+  readonly path: string;
+}
+
+function Tools({ path, query, entries }: ToolsProps): VNode {
   return (
     <>
-      <FilterChips filters={FURTHER_FIELDS} />
-      {entries.length === 0 ? (
-        <NoEntries newestTime={found.newestTime} />
-      ) : (
-        <Selectable found={found}>
-          <Table
-            isDense
-            caption="Request log entries, newest first"
-            rows={entries}
-            keyOf={({ id }) => id}
-            columns={columnsOf(environment, columns, mayRedeliver)}
-          />
-        </Selectable>
-      )}
-      <Pagination nextCursor={nextCursor} changes={bounds} />
+      {entries.some(isFailedDelivery) ? <SendAllAgain query={query} /> : null}
+      <ToolLink
+        icon="columns-3"
+        label="Choose columns"
+        to={pathWith(`${path}/columns/choose`, usePage().query, { live: undefined })}
+      />
+      {entries.length > 0 ? (
+        <Exports path={`${path}/export`} hint={`The newest ${inDigits(MAX_EXPORTED_ENTRIES)} entries.`} />
+      ) : null}
     </>
   );
 }
 
-/** A link that sends all failed deliveries again that the filters find. */
 function SendAllAgain({ query: { start, end } }: Pick<FoundEntries, 'query'>): VNode {
   const { environment, query } = usePage();
   const filters = Object.fromEntries(
@@ -213,40 +196,8 @@ function sendAgainPath(environment: PlatformEnvironment): string {
   return dashboardPath(environment, 'events', 'failed', 'send-again');
 }
 
-/** The table, with what sends the selected deliveries again. */
-const Selectable: FunctionComponent<Pick<ListProps, 'found'>> = ({ found, children }) => {
-  const { environment } = usePage();
-  if (!found.entries.some(isFailedDelivery)) return <>{children}</>;
-  return (
-    <Allowed operation="redeliverWebhook" otherwise={children}>
-      <Selection action={sendAgainPath(environment)} label="Send again" things={['delivery', 'deliveries']}>
-        {children}
-      </Selection>
-    </Allowed>
-  );
-};
-
 function isFailedDelivery({ type, reason, event_id, endpoint_id }: RequestLogEntryResponse): boolean {
   return type === 'webhook' && reason !== null && event_id !== null && endpoint_id !== null;
-}
-
-function columnsOf(
-  environment: PlatformEnvironment,
-  chosen: readonly OptionalColumn[],
-  mayRedeliver: boolean,
-): readonly Column<RequestLogEntryResponse>[] {
-  return [
-    ...(mayRedeliver ? [checkColumn(selectable)] : []),
-    { title: 'Time', kind: 'time', cell: ({ datetime }) => datetime },
-    {
-      title: 'Request',
-      kind: 'main',
-      cell: nameOf,
-      to: ({ id }) => dashboardPath(environment, 'request-logs', String(id)),
-    },
-    { title: 'Status', kind: 'text', cell: (entry) => <EntryStatus entry={entry} /> },
-    ...chosen.map((name) => COLUMNS[name]),
-  ];
 }
 
 /** A failed delivery can be sent again. */
@@ -286,10 +237,21 @@ export function EntryStatus({ entry }: { readonly entry: RequestLogEntryResponse
 /** Parameters that select the period, and those that do not filter. */
 const NO_FILTERS = new Set(['period', 'start', 'end', 'cursor', 'trail', 'live', 'done', 'zone']);
 
-function NoEntries({ newestTime }: Pick<FoundEntries, 'newestTime'>): VNode {
+function noEntries(parameters: PageVisit['query'], newestTime: Date | undefined) {
+  const isFiltered = Object.keys(parameters).some((name) => !NO_FILTERS.has(name) && parameters[name] !== '');
+  return {
+    title: isFiltered ? 'No entries match these filters' : 'No entries in this period',
+    text: <OtherEntries isFiltered={isFiltered} newestTime={newestTime} />,
+  };
+}
+
+interface OtherEntriesProps {
+  readonly isFiltered: boolean;
+  readonly newestTime: Date | undefined;
+}
+
+function OtherEntries({ isFiltered, newestTime }: OtherEntriesProps): VNode {
   const { path, query, now } = usePage();
-  if (newestTime === undefined && query['cursor'] === undefined) return <NoEntriesYet />;
-  const isFiltered = Object.keys(query).some((name) => !NO_FILTERS.has(name) && query[name] !== '');
   const isLongest = query['period'] === LONGEST_PERIOD;
   const isRecent = newestTime !== undefined && now.getTime() - newestTime.getTime() < MAX_PERIOD;
   const withPeriod = (bounds: Readonly<Record<string, string>>): string =>
@@ -301,7 +263,7 @@ function NoEntries({ newestTime }: Pick<FoundEntries, 'newestTime'>): VNode {
       ...bounds,
     });
   return (
-    <EmptyState title={isFiltered ? 'No entries match these filters' : 'No entries in this period'}>
+    <>
       {newestTime && !isFiltered ? (
         <p>
           The newest entry of this environment is from <RelativeTime time={newestTime} />.
@@ -322,27 +284,33 @@ function NoEntries({ newestTime }: Pick<FoundEntries, 'newestTime'>): VNode {
           </ButtonLink>
         ) : null}
       </div>
-    </EmptyState>
+    </>
   );
 }
 
-function NoEntriesYet(): VNode {
-  const { environment } = usePage();
-  return (
-    <EmptyState title="No requests yet">
+const NO_ENTRIES_YET = {
+  title: 'No requests yet',
+  text: (
+    <>
       <p>
         Requests of your programs appear here, and attempts to deliver webhooks to your endpoints. Send a
         first request with the API credentials of this environment.
       </p>
-      <div class="actions">
-        <ButtonLink operation="listApiClients" to={dashboardPath(environment, 'api-credentials')}>
-          Show API credentials
-        </ButtonLink>
-        <ButtonLink to="/docs/quickstart" kind="second">
-          Read the quickstart
-        </ButtonLink>
-      </div>
-    </EmptyState>
+      <FirstRequest />
+    </>
+  ),
+};
+
+function FirstRequest(): VNode {
+  return (
+    <div class="actions">
+      <ButtonLink operation="listApiClients" to={dashboardPath(usePage().environment, 'api-credentials')}>
+        Show API credentials
+      </ButtonLink>
+      <ButtonLink to="/docs/quickstart" kind="second">
+        Read the quickstart
+      </ButtonLink>
+    </div>
   );
 }
 

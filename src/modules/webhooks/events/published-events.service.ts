@@ -26,7 +26,6 @@ import {
   type PendingDelivery,
   type PublishedEvent,
 } from './published-events.repository.js';
-import type { EventPosition } from './webhook-events.repository.js';
 
 /** A delivery of the event, with its last attempt. */
 export interface EventDelivery extends EventDeliveryResponse {
@@ -42,13 +41,6 @@ export interface EventPage {
   readonly nextCursor: string | null;
 }
 
-interface PageEnd {
-  readonly end: Date;
-  readonly position: EventPosition;
-}
-
-const PAGE_SIZE = 25;
-
 /** Reads events with their deliveries. Queries are bounded like those of the request log. */
 @Injectable()
 export class PublishedEventsService {
@@ -63,22 +55,32 @@ export class PublishedEventsService {
   ) {}
 
   /** Returns a page, newest first, of the last 7 days by default. */
-  async page({ actor, environment }: DashboardScope, query: ListEventsQuery): Promise<EventPage> {
+  async page(
+    { actor, environment }: DashboardScope,
+    query: ListEventsQuery,
+    limit: number,
+  ): Promise<EventPage> {
     const client = await this.clients.forEnvironment(actor, environment);
     const scope = scopeOf(client, query);
-    const previous = query.cursor === undefined ? undefined : this.decodeCursor(query.cursor, scope);
-    const period = validPeriod(query, previous?.end ?? this.clock.now(), MAX_PERIOD);
-    const { end } = period;
+    const [end, time, id] = query.cursor === undefined ? [] : this.cursors.decode(query.cursor, scope);
+    const period = validPeriod(
+      query,
+      end === undefined ? this.clock.now() : new Date(Number(end)),
+      MAX_PERIOD,
+    );
+    const before = id === undefined ? undefined : { createdAt: new Date(Number(time)), id: String(id) };
     return this.queries.run(actor.organizationId, async () => {
       const found = await this.repository.newest(client.clientId, period, query, {
-        before: previous?.position,
-        limit: PAGE_SIZE + 1,
+        before,
+        limit: limit + 1,
       });
-      const { entries: events, last } = cutToPage(found, PAGE_SIZE);
+      const { entries: events, last } = cutToPage(found, limit);
       return {
         period,
         data: await this.withDeliveries(client, events),
-        nextCursor: last ? this.encodeCursor({ end, position: last }, scope) : null,
+        nextCursor: last
+          ? this.cursors.encode([period.end.getTime(), last.createdAt.getTime(), last.id], scope)
+          : null,
       };
     });
   }
@@ -150,18 +152,6 @@ export class PublishedEventsService {
         attempts.filter(({ eventId }) => eventId === event.id),
       ),
     }));
-  }
-
-  private encodeCursor({ end, position: { createdAt, id } }: PageEnd, scope: CursorScope): string {
-    return this.cursors.encode([end.getTime(), createdAt.getTime(), id], scope);
-  }
-
-  private decodeCursor(cursor: string, scope: CursorScope): PageEnd {
-    const [end, createdAt, id] = this.cursors.decode(cursor, scope);
-    return {
-      end: new Date(Number(end)),
-      position: { createdAt: new Date(Number(createdAt)), id: String(id) },
-    };
   }
 }
 

@@ -1,41 +1,37 @@
 import type { ComponentChildren, VNode } from 'preact';
-import { Controller, Get, Post } from '@nestjs/common';
+import { Controller, Get, Inject, Post } from '@nestjs/common';
 import type { PlatformEnvironment } from '../../../infrastructure/config/index.js';
-import { mayPerform } from '../../../infrastructure/auth/index.js';
 import { EVENT_NAMES } from '../../../infrastructure/event-catalog/index.js';
 import {
   ActionButton,
   Allowed,
   Badge,
-  checkColumn,
   CodeBlock,
   dashboardPath,
   Details,
   EmptyState,
   Filter,
   FilterChoice,
-  FilterForm,
   FormProblem,
   FurtherFilters,
   Link,
+  ListPage,
   Middle,
   Moment,
-  Pagination,
   pathWith,
   PeriodFields,
   RelativeTime,
   Results,
-  Selection,
   Table,
   usePage,
   UserLink,
   DashboardAction,
   DashboardPage,
   inEachEnvironment,
-  queryFrom,
   requestFrom,
   submitted,
   Visit,
+  type ListDescription,
   type Page,
   type Tone,
   type PageResponse,
@@ -53,28 +49,88 @@ import { ListEventsQuery, type DeliveryState } from '../events/published-events.
 import {
   PublishedEventsService,
   type EventDelivery,
-  type EventPage,
   type WithDeliveries,
 } from '../events/published-events.service.js';
 import { RedeliverRequest } from '../deliveries/deliveries.dto.js';
 import { ResendsService } from '../resends/resends.service.js';
 import { FROM_EVENTS, resendPath } from './resend.pages.js';
 
-@Controller(inEachEnvironment('events'))
-export class EventsPagesController {
-  constructor(
-    private readonly events: PublishedEventsService,
-    private readonly endpoints: WebhookEndpointsService,
-    private readonly resends: ResendsService,
-  ) {}
+/** Their deliveries are read, too. */
+const EVENTS_PER_PAGE = 25;
 
-  @Get()
-  @DashboardPage('listRequestLogs', ListEventsQuery)
-  list(@Visit() visit: PageVisit): Promise<PageResponse> {
-    return submitted(
-      async () => eventsPage(await this.events.page(visit, queryFrom(ListEventsQuery, visit.query))),
-      () => eventsPage(),
-    );
+@Controller(inEachEnvironment('events'))
+export class EventsPagesController extends ListPage('listRequestLogs', ListEventsQuery) {
+  @Inject() private readonly events!: PublishedEventsService;
+  @Inject() private readonly endpoints!: WebhookEndpointsService;
+  @Inject() private readonly resends!: ResendsService;
+
+  describe(visit: PageVisit): ListDescription<WithDeliveries<ListedEvent>, ListEventsQuery> {
+    const { environment, query } = visit;
+    const isFiltered = ['event', 'external_user_id', 'start', 'end'].some((name) => query[name]);
+    return {
+      title: 'Events',
+      about: 'What your webhook endpoints receive.',
+      filters: (
+        <>
+          <FilterChoice name="event" label="Event" options={EVENT_OPTIONS} />
+          <Filter name="external_user_id" label="User" />
+          <FurtherFilters names={['start', 'end']}>
+            <PeriodFields />
+          </FurtherFilters>
+        </>
+      ),
+      canBeLive: true,
+      rows: async (search, limit) => {
+        const pageSize = Math.min(limit, EVENTS_PER_PAGE);
+        const { period, data, nextCursor } = await this.events.page(visit, search, pageSize);
+        const { event = '', external_user_id = '' } = search;
+        const bounds = { start: period.start.toISOString(), end: period.end.toISOString() };
+        const action = resendPath(environment);
+        const links = (
+          <a href={pathWith(action, { event, external_user_id }, { ...bounds, ...FROM_EVENTS })}>
+            Send all failed again
+          </a>
+        );
+        return {
+          data,
+          next_cursor: nextCursor,
+          selection: {
+            operation: 'redeliverWebhook',
+            action,
+            label: 'Send again',
+            things: ['event', 'events'],
+            links,
+            selectable: (each) => (hasFailed(each) ? { value: each.id, of: each.name } : undefined),
+          },
+        };
+      },
+      isDense: true,
+      columns: [
+        {
+          title: 'Event',
+          kind: 'main',
+          cell: (event) => (
+            <>
+              <a href={dashboardPath(environment, 'events', event.id)}>{event.name}</a>{' '}
+              {event.isTest ? <Badge tone="soft">Test</Badge> : null}
+            </>
+          ),
+        },
+        { title: 'Time', kind: 'time', cell: ({ createdAt }) => createdAt },
+        {
+          title: 'User',
+          kind: 'user',
+          cell: ({ externalUserId: user }) => (user === null ? null : <UserLink user={user} />),
+        },
+        { title: 'Deliveries', kind: 'main', cell: outcomesOf },
+      ],
+      empty: isFiltered
+        ? {
+            title: 'No events match these filters',
+            text: `Clear the filters to see all events of the last ${MAX_PERIOD_DAYS} days.`,
+          }
+        : { title: `No events in the last ${MAX_PERIOD_DAYS} days`, text: noEvents(environment) },
+    };
   }
 
   @Get(':event_id')
@@ -116,104 +172,18 @@ const STATES: Readonly<Record<DeliveryState, readonly [Tone, string]>> = {
   succeeded: ['good', 'Succeeded'],
 };
 
-/** @param page undefined if the filters were not accepted */
-function eventsPage(page?: EventPage): Page {
-  return {
-    title: 'Events',
-    about: 'What your webhook endpoints receive.',
-    content: (
-      <>
-        <FilterForm canBeLive={page !== undefined}>
-          <FilterChoice name="event" label="Event" options={EVENT_OPTIONS} />
-          <Filter name="external_user_id" label="User" />
-          <FurtherFilters names={['start', 'end']}>
-            <PeriodFields />
-          </FurtherFilters>
-        </FilterForm>
-        <Results canBeLive={page !== undefined} hasTools>
-          <FormProblem />
-          {page && (page.data.length === 0 ? <NoEvents /> : <Events page={page} />)}
-          <Pagination nextCursor={page?.nextCursor ?? null} />
-        </Results>
-      </>
-    ),
-  };
-}
-
-function NoEvents(): VNode {
-  const { environment, query } = usePage();
-  const isFiltered = ['event', 'external_user_id', 'start', 'end'].some((name) => query[name]);
-  if (isFiltered)
-    return (
-      <EmptyState title="No events match these filters">
-        <p>{`Clear the filters to see all events of the last ${MAX_PERIOD_DAYS} days.`}</p>
-      </EmptyState>
-    );
+function noEvents(environment: PlatformEnvironment): VNode {
   return (
-    <EmptyState title={`No events in the last ${MAX_PERIOD_DAYS} days`}>
+    <>
       <p>An event is published when something happens in a session, such as a card that was updated.</p>
       {environment === 'development' ? (
         <Link to="/docs/sandbox">Trigger an event in the sandbox</Link>
       ) : (
         <p>Choose an earlier time above to see older events.</p>
       )}
-    </EmptyState>
+    </>
   );
 }
-
-function Events({ page: { data: events, period } }: { readonly page: EventPage }): VNode {
-  const { environment, query, user: visitor } = usePage();
-  const maySendAgain =
-    visitor !== undefined && mayPerform(visitor, 'redeliverWebhook') && events.some(hasFailed);
-  const filters = { event: query['event'] ?? '', external_user_id: query['external_user_id'] ?? '' };
-  const bounds = { start: period.start.toISOString(), end: period.end.toISOString() };
-  const table = (
-    <Table
-      isDense
-      caption="Events"
-      rows={events}
-      keyOf={({ id }) => id}
-      columns={[
-        ...(maySendAgain ? [checkColumn(selectable)] : []),
-        {
-          title: 'Event',
-          kind: 'main',
-          cell: (event) => (
-            <>
-              <a href={dashboardPath(environment, 'events', event.id)}>{event.name}</a>{' '}
-              {event.isTest ? <Badge tone="soft">Test</Badge> : null}
-            </>
-          ),
-        },
-        { title: 'Time', kind: 'time', cell: ({ createdAt }) => createdAt },
-        {
-          title: 'User',
-          kind: 'user',
-          cell: ({ externalUserId: user }) => (user === null ? null : <UserLink user={user} />),
-        },
-        { title: 'Deliveries', kind: 'main', cell: outcomesOf },
-      ]}
-    />
-  );
-  if (!maySendAgain) return table;
-  return (
-    <Selection
-      action={resendPath(environment)}
-      label="Send again"
-      things={['event', 'events']}
-      links={
-        <a href={pathWith(resendPath(environment), filters, { ...bounds, ...FROM_EVENTS })}>
-          Send all failed again
-        </a>
-      }
-    >
-      {table}
-    </Selection>
-  );
-}
-
-const selectable = (event: WithDeliveries<ListedEvent>) =>
-  hasFailed(event) ? { value: event.id, of: event.name } : undefined;
 
 /** Whether the event can be sent again to an endpoint that has not received it. */
 function hasFailed({ isTest, deliveries }: WithDeliveries<ListedEvent>): boolean {
