@@ -1,11 +1,15 @@
+import {
+  countMisplaced,
+  DailyPartitions,
+  type PartitionStatus,
+} from '../../infrastructure/database/index.js';
 import { OperatorError } from '../../infrastructure/errors/index.js';
 import { printableJson, printableText } from '../../infrastructure/logging/index.js';
-import { periodOf } from '../../infrastructure/time/index.js';
+import { Clock, DAY, periodOf } from '../../infrastructure/time/index.js';
 import { ApiClientsService } from '../../modules/api-clients/index.js';
 import {
   REQUEST_LOG_COLUMNS,
   OperatorRequestLog,
-  RequestLogPartitions,
   RequestLogRollupsService,
   type RequestLogEntry,
 } from '../../modules/request-logs/index.js';
@@ -15,7 +19,6 @@ import { EXIT, printResult, printSentence } from '../output.js';
 import { CLIENT, FORMAT, requirePeriod, type PeriodOptions } from './options.js';
 import { exportRows, withAuditEntry, withProgress, writeLines } from './rows.js';
 
-const DEFAULT_LINES = 20;
 /** `tail` keeps this many entries in memory; `export` has no limit. */
 const MAX_LINES = 1_000;
 
@@ -26,7 +29,7 @@ interface ExportOptions extends PeriodOptions {
 
 interface TailOptions {
   readonly client: string;
-  readonly lines?: number;
+  readonly lines: number;
   readonly json?: boolean;
 }
 
@@ -37,13 +40,9 @@ REQUEST_LOG_COMMAND.command('tail')
     'Show the newest entries of a client, then new ones as they arrive, until you stop the command',
   )
   .addOption(CLIENT)
-  .option(
-    '--lines <number>',
-    `number of entries to show first, at most ${MAX_LINES} (default: ${DEFAULT_LINES})`,
-    parseNumber,
-  )
+  .option('--lines <number>', `number of entries to show first, at most ${MAX_LINES}`, parseNumber, 20)
   .option('--json', 'print each entry as JSON, as in an NDJSON export')
-  .action(({ client: id, lines = DEFAULT_LINES, json }: TailOptions) =>
+  .action(({ client: id, lines, json }: TailOptions) =>
     untilStopped(async (app, stopped) => {
       if (!Number.isInteger(lines) || lines > MAX_LINES)
         throw new OperatorError(`The number of lines must be 0 to ${MAX_LINES}.`);
@@ -74,13 +73,35 @@ REQUEST_LOG_COMMAND.command('export')
 REQUEST_LOG_COMMAND.command('partitions')
   .description('Show the partitions of the log; exits with code 1 and names the problems if there are any')
   .onApplication(async (app) => {
-    const { partitions, problems } = await app.get(RequestLogPartitions).inspect();
+    const partitions = await app.get(DailyPartitions).status('request_log');
     printResult(partitions);
-    for (const problem of problems) {
+    for (const problem of problemsOf(partitions, app.get(Clock).milliseconds())) {
       printSentence(problem);
       process.exitCode = EXIT.failed;
     }
   });
+
+/** Returns a sentence about each problem: a day that has no partition, and entries for such days. */
+function problemsOf(partitions: readonly PartitionStatus[], now: number): string[] {
+  const days = { today: new Date(now), tomorrow: new Date(now + DAY) };
+  const missing = Object.entries(days).filter(
+    ([, time]) => !partitions.some(({ from, to }) => from && to && from <= time && time < to),
+  );
+  const misplaced = countMisplaced(partitions);
+  return [
+    ...missing.map(
+      ([name, time]) =>
+        `There is no partition for ${name}, ${time.toISOString().slice(0, 10)}. Start a process with ` +
+        'BACKGROUND_WORK=on or worker.js; it creates the partition.',
+    ),
+    ...(misplaced > 0
+      ? [
+          `The default partition contains ${misplaced === 1 ? '1 entry' : `${misplaced} entries`} for days that ` +
+            'have no partition. Check that a process runs the background work and that all clocks are correct.',
+        ]
+      : []),
+  ];
+}
 
 REQUEST_LOG_COMMAND.command('rebuild-rollups')
   .description(

@@ -13,7 +13,6 @@ export { EventBodies, WebhookFilterOptions } from './pages/request-logs-pages.co
 export { RequestLogsService } from './reading/request-logs.service.js';
 export { OperatorRequestLog } from './reading/operator-request-log.js';
 export { LogReads, OrganizationQueryQueue, unlessBusy, type LogReadOptions } from './storage/log-reads.js';
-export { RequestLogPartitions } from './storage/request-log-partitions.js';
 export {
   OVERVIEW_PERIODS,
   OverviewQuery,

@@ -3,7 +3,6 @@ import { RequestLogsPagesController } from './pages/request-logs-pages.controlle
 import { LogReads, OrganizationQueryQueue } from './storage/log-reads.js';
 import { RequestLogRepository } from './storage/request-log.repository.js';
 import { OperatorRequestLog } from './reading/operator-request-log.js';
-import { RequestLogPartitions } from './storage/request-log-partitions.js';
 import { RequestLogOverviewRepository } from './rollups/request-log-overview.repository.js';
 import { RequestLogOverviewService } from './rollups/request-log-overview.service.js';
 import { RequestLogRollupsRepository } from './rollups/request-log-rollups.repository.js';
@@ -19,7 +18,6 @@ const PROVIDERS = [
   RequestLogWriter,
   EntrySpool,
   OperatorRequestLog,
-  RequestLogPartitions,
   RequestLogsService,
   OrganizationQueryQueue,
   RequestLogRollupsRepository,
