@@ -4,14 +4,12 @@ import { commandGroup, parseNumber } from '../operator-command.js';
 import { FORMAT } from './options.js';
 import { exportRows } from './rows.js';
 
-const DEFAULT_LIST = 20;
-
 export const APPLICATION_COMMAND = commandGroup('application');
 
 APPLICATION_COMMAND.command('list')
   .description('List the newest job applications')
-  .option('--limit <number>', `number of applications (default: ${DEFAULT_LIST})`, parseNumber)
-  .onApplication<{ limit?: number }>(async (app, { limit = DEFAULT_LIST }) => {
+  .option('--limit <number>', 'number of applications', parseNumber, 20)
+  .onApplication<{ limit: number }>(async (app, { limit }) => {
     if (!Number.isInteger(limit) || limit < 1)
       throw new OperatorError('The limit must be a positive integer.');
     return (await app.get(CareersService).newest(limit)).map(toRow);

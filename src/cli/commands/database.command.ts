@@ -1,3 +1,4 @@
+import type { Command } from 'commander';
 import { commandGroup, parseNumber } from '../operator-command.js';
 import { EXIT, printResult, printSentence } from '../output.js';
 import { DEFAULTS, sizingOf } from '../sizing.js';
@@ -5,44 +6,28 @@ import { DEFAULTS, sizingOf } from '../sizing.js';
 const HOURS_PER_DAY = 24;
 const MAX_SHARDS = 1_024;
 
-interface SizeOptions {
-  readonly rps: number;
-  readonly days?: number;
-  readonly webhooks?: number;
-  readonly tokens?: number;
-  readonly tokenHours?: number;
-  readonly peak?: number;
-}
+type SizeOptions = Record<'rps' | 'days' | 'webhooks' | 'tokens' | 'tokenHours' | 'peak', number>;
 
 export const DATABASE_COMMAND = commandGroup('database');
 
 DATABASE_COMMAND.command('size')
   .description('Calculate the disk space, processes and connections that an expected load needs')
   .requiredOption('--rps <number>', 'API requests per second, on average over a day', parseNumber)
-  .option(
-    '--days <number>',
-    `days that log entries and events are kept (default: ${DEFAULTS.retentionDays})`,
-    parseNumber,
-  )
-  .option('--webhooks <number>', 'webhook delivery attempts per second (default: 0)', parseNumber)
-  .option('--tokens <number>', 'MCP tokens that the requests create per second (default: 0)', parseNumber)
-  .option('--token-hours <number>', 'lifetime of an MCP token (default: 24)', parseNumber)
-  .option('--peak <number>', 'how many times the average the busiest minute is (default: 3)', parseNumber)
-  .action((options: SizeOptions) => {
-    const invalid = Object.entries(options).find(([, value]) => Number.isNaN(value));
+  .option('--days <number>', 'days that log entries and events are kept', parseNumber, DEFAULTS.retentionDays)
+  .option('--webhooks <number>', 'webhook delivery attempts per second', parseNumber, 0)
+  .option('--tokens <number>', 'MCP tokens that the requests create per second', parseNumber, 0)
+  .option('--token-hours <number>', 'lifetime of an MCP token', parseNumber, 24)
+  .option('--peak <number>', 'how many times the average the busiest minute is', parseNumber, 3)
+  .action((options: SizeOptions, command: Command) => {
+    const invalid = command.options.find((option) =>
+      Number.isNaN(command.getOptionValue(option.attributeName())),
+    );
     if (invalid) {
-      printSentence(`The value of ${flagOf(invalid[0])} must be a number, such as 500 or 0.5.`);
+      printSentence(`The value of ${invalid.long} must be a number, such as 500 or 0.5.`);
       process.exitCode = EXIT.failed;
       return;
     }
-    const {
-      rps,
-      days = DEFAULTS.retentionDays,
-      webhooks = 0,
-      tokens = 0,
-      tokenHours = 24,
-      peak = 3,
-    } = options;
+    const { rps, days, webhooks, tokens, tokenHours, peak } = options;
     printResult(
       sizingOf({
         requests: rps,
@@ -54,10 +39,6 @@ DATABASE_COMMAND.command('size')
       }),
     );
   });
-
-function flagOf(option: string): string {
-  return `--${option.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`;
-}
 
 DATABASE_COMMAND.command('distribute')
   .description(
