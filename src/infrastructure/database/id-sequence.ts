@@ -2,8 +2,11 @@ import { setTimeout as pause } from 'node:timers/promises';
 
 const POLL_INTERVAL = 10;
 
-/** The virtual transactions that hold the lock under which rows are written. */
-const writingTransactions = (table: string): string => `
+/**
+ * The virtual transactions that hold the lock under which rows of a table are written. PostgreSQL takes it before the first row, and
+ * releases it after the rows have become visible.
+ */
+export const writingTransactions = (table: string): string => `
   SELECT DISTINCT virtualtransaction AS id FROM pg_locks
    WHERE locktype = 'relation' AND relation = '${table}'::regclass AND mode = 'RowExclusiveLock' AND granted
      AND database = (SELECT oid FROM pg_database WHERE datname = current_database())`;

@@ -22,12 +22,6 @@ import {
 } from './request-logs.dto.js';
 import { validPeriod } from './request-log-period.js';
 
-/** The position of a page's last entry, and the end of the period. If the request gives no end, that of the first page applies. */
-interface PageEnd {
-  readonly end: Date;
-  readonly position: RequestLogPosition;
-}
-
 const ID = /^[1-9]\d{0,15}$/;
 const ENTRIES_PER_BATCH = 1_000;
 const BEGINNING = new Date(0);
@@ -47,20 +41,22 @@ export class RequestLogsService {
   async page(actor: DashboardActor, query: ListRequestLogsQuery): Promise<RequestLogListResponse> {
     const client = await this.clients.forEnvironment(actor, query.environment);
     const scope = scopeOf(client, query);
-    const previous = query.cursor === undefined ? undefined : this.decodeCursor(query.cursor, scope);
-    const period = validPeriod(query, previous?.end ?? this.clock.now());
+    const [end, time = 0, id] =
+      query.cursor === undefined ? [] : this.cursors.decode(query.cursor, scope).map(Number);
+    // If the request gives no end, that of the first page applies.
+    const period = validPeriod(query, end === undefined ? this.clock.now() : new Date(end));
+    const before = id === undefined ? undefined : { datetime: new Date(time), id };
     const found = isContradictory(query)
       ? []
       : await this.queries.run(actor.organizationId, () =>
-          this.repository.newest(
-            { client, period, filter: query },
-            { before: previous?.position, limit: query.limit + 1 },
-          ),
+          this.repository.newest({ client, period, filter: query }, { before, limit: query.limit + 1 }),
         );
     const { entries, last } = cutToPage(found, query.limit);
     return {
       data: entries.map(({ delivery: _delivery, ...entry }) => entry),
-      next_cursor: last ? this.encodeCursor({ end: period.end, position: last }, scope) : null,
+      next_cursor: last
+        ? this.cursors.encode([period.end.getTime(), last.datetime.getTime(), last.id], scope)
+        : null,
       limit: query.limit,
     };
   }
@@ -126,15 +122,6 @@ export class RequestLogsService {
       : undefined;
     if (!entry) throw REQUEST_LOG_NOT_FOUND.error();
     return entry;
-  }
-
-  private encodeCursor({ end, position }: PageEnd, scope: CursorScope): string {
-    return this.cursors.encode([end.getTime(), position.datetime.getTime(), position.id], scope);
-  }
-
-  private decodeCursor(cursor: string, scope: CursorScope): PageEnd {
-    const [end, time, id] = this.cursors.decode(cursor, scope).map(Number) as [number, number, number];
-    return { end: new Date(end), position: { datetime: new Date(time), id } };
   }
 }
 

@@ -113,20 +113,11 @@ export class RequestLogOverviewService {
    * point shorter, or between two times. These start with a whole slice, or with a whole hour if the points have hours, and so
    * are up to that much longer.
    *
-   * @param client must belong to the organization of the user, as the clients of `AccessibleClients` do
    * @throws ApiError INVALID_FIELD if the period is not valid
    * @throws ApiError REQUEST_LOG_QUERY_TIMEOUT if a query exceeds the configured timeout
    */
-  async overview({
-    client,
-    period,
-    now = this.clock.now(),
-  }: {
-    readonly client: AttributedClient;
-    readonly period: OverviewPeriod | OverviewQuery;
-    readonly now?: Date;
-  }): Promise<RequestLogOverview> {
-    const counted = countedPeriod(period, now);
+  async overview({ client, period }: Omit<TrendsQuery, 'targets'>): Promise<RequestLogOverview> {
+    const counted = countedPeriod(period, this.clock.now());
     const { start, end, step } = counted;
     const { since, counts } = await this.repository.counts({ client, ...counted });
     const starts = startsOf(counted);

@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { settledId, Transaction } from '../../../infrastructure/database/index.js';
 import { HOUR, SECOND, DAY } from '../../../infrastructure/time/index.js';
-import { ENTRY_COLUMNS, hoursOf, sliceOf, summaryOf, SUMMARY_COLUMNS } from './sql/rollup-rows.js';
+import { ENTRY_COLUMNS, hoursOf, SLICE_OF_ENTRY, summaryOf, SUMMARY_COLUMNS } from './sql/rollup-rows.js';
 import { earlier, startOf } from './time-slices.js';
 
 /** Which part of the log the rollups cover. */
@@ -99,7 +99,7 @@ export class RequestLogRollupsRepository {
   async lateSlices({ since, until, seenId }: RollupProgress, upToId: number): Promise<Date[]> {
     // For the range of IDs there is a BRIN index.
     const rows = await this.query<{ start: Date }[]>(
-      `SELECT DISTINCT ${sliceOf('created_at')} AS start FROM request_log
+      `SELECT DISTINCT ${SLICE_OF_ENTRY} AS start FROM request_log
         WHERE id > $1 AND id <= $2 AND created_at >= $3 AND created_at < $4 ORDER BY start`,
       [seenId, upToId, since, until],
     );
@@ -128,7 +128,6 @@ export class RequestLogRollupsRepository {
     await this.query('UPDATE request_log_rollup_progress SET seen_id = greatest(seen_id, $1)', [id]);
   }
 
-  /** Deletes the rollups before this time, a batch at a time. */
   async deleteBefore(time: Date): Promise<void> {
     const rows = { key: 'client_id, start, type', column: 'start', lock: '' } as const;
     for (const table of ['request_log_rollup', 'request_log_hourly_rollup'])

@@ -1,5 +1,10 @@
 import { Injectable } from '@nestjs/common';
-import { presentProcesses, Transaction, Transactional } from '../../../infrastructure/database/index.js';
+import {
+  presentProcesses,
+  Transaction,
+  Transactional,
+  writingTransactions,
+} from '../../../infrastructure/database/index.js';
 import { HAS_BODY } from '../events/webhook-events.repository.js';
 import { secretVersionsOf } from '../queue/sql/lane.js';
 import type { SignableEvent } from '../signing/event-signer.js';
@@ -61,16 +66,9 @@ export class WebhookStreamRepository {
     return Number(row.position);
   }
 
-  /**
-   * Returns the open transactions that have published, or are about to. PostgreSQL locks a table before it inserts the first row,
-   * and releases the lock after the rows have become visible.
-   */
+  /** Returns the open transactions that have published, or are about to. */
   async publishers(): Promise<string[]> {
-    const rows = await this.transaction.manager.query<{ id: string }[]>(
-      `SELECT virtualtransaction AS id FROM pg_locks
-        WHERE locktype = 'relation' AND relation = 'webhook_event'::regclass AND mode = 'RowExclusiveLock' AND granted
-          AND database = (SELECT oid FROM pg_database WHERE datname = current_database())`,
-    );
+    const rows = await this.transaction.manager.query<{ id: string }[]>(writingTransactions('webhook_event'));
     return rows.map(({ id }) => id);
   }
 

@@ -34,8 +34,8 @@ const ROWS = `
                  array_agg(entries) AS latency_counts
             FROM latency GROUP BY 1, 2, 3) latencies USING (client_id, start, type)`;
 
-/** Returns the start of the slice of five minutes that contains the time. */
-export const sliceOf = (time: string): string => `date_bin('5 minutes', ${time}, 'epoch')`;
+/** The start of the slice of five minutes that contains an entry. */
+export const SLICE_OF_ENTRY = `date_bin('5 minutes', created_at, 'epoch')`;
 
 /**
  * Returns a query that summarizes entries as rows of `request_log_rollup`. A status is 200, because only that is a success
@@ -46,7 +46,7 @@ export const sliceOf = (time: string): string => `date_bin('5 minutes', ${time},
 export function summaryOf(entries: string): string {
   return `
     WITH counted AS (
-      SELECT client_id, ${sliceOf('created_at')} AS start, type, method, path, webhook_endpoint_id, event,
+      SELECT client_id, ${SLICE_OF_ENTRY} AS start, type, method, path, webhook_endpoint_id, event,
              CASE WHEN status_code = 200 THEN 200
                   WHEN status_code = 0 OR status_code / 100 IN (2, 3, 4) THEN status_code / 100
                   ELSE 5 END AS status,
