@@ -5,7 +5,6 @@ export interface ConcurrentIndex {
   readonly table: string;
   /** What follows the table in `CREATE INDEX`: columns, options and condition. */
   readonly definition: string;
-  readonly unique?: boolean;
 }
 
 /**
@@ -15,23 +14,22 @@ export interface ConcurrentIndex {
  */
 export async function createIndexConcurrently(
   connection: QueryRunner,
-  { name, table, definition, unique = false }: ConcurrentIndex,
+  { name, table, definition }: ConcurrentIndex,
 ): Promise<void> {
   const partitions = await connection.query(
     `SELECT child.relname AS partition, left(child.relname || '_${name}', 63) AS index
        FROM pg_inherits JOIN pg_class child ON child.oid = inhrelid WHERE inhparent = '${table}'::regclass`,
   );
-  if (partitions.length === 0) return createValidIndex(connection, name, table, definition, unique);
+  if (partitions.length === 0) return createValidIndex(connection, name, table, definition);
   // From now on, a new partition gets the index.
-  const kind = kindOf(unique);
-  await connection.query(`CREATE ${kind} IF NOT EXISTS ${name} ON ONLY ${table} ${definition}`);
+  await connection.query(`CREATE INDEX IF NOT EXISTS ${name} ON ONLY ${table} ${definition}`);
   for (const { partition, index } of partitions) {
     const attached = await connection.query(
       `SELECT FROM pg_inherits JOIN pg_index ON indexrelid = inhrelid
         WHERE inhparent = '${name}'::regclass AND indrelid = to_regclass('${partition}')`,
     );
     if (attached.length > 0) continue;
-    await createValidIndex(connection, index, partition, definition, unique);
+    await createValidIndex(connection, index, partition, definition);
     await connection.query(`ALTER INDEX ${name} ATTACH PARTITION ${index}`);
   }
 }
@@ -42,14 +40,10 @@ async function createValidIndex(
   name: string,
   table: string,
   definition: string,
-  unique: boolean,
 ): Promise<void> {
   const invalid = await connection.query(
     `SELECT FROM pg_index WHERE indexrelid = to_regclass('${name}') AND NOT indisvalid`,
   );
   if (invalid.length > 0) await connection.query(`DROP INDEX CONCURRENTLY ${name}`);
-  const kind = kindOf(unique);
-  await connection.query(`CREATE ${kind} CONCURRENTLY IF NOT EXISTS ${name} ON ${table} ${definition}`);
+  await connection.query(`CREATE INDEX CONCURRENTLY IF NOT EXISTS ${name} ON ${table} ${definition}`);
 }
-
-const kindOf = (unique: boolean): string => (unique ? 'UNIQUE INDEX' : 'INDEX');
