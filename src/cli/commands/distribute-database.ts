@@ -3,7 +3,6 @@ import { OperatorError } from '../../infrastructure/errors/index.js';
 import { withConfiguration } from '../operator-session.js';
 import { printResult, printSentence } from '../output.js';
 
-/** Distributes the request log, and prints what happened to each table. */
 export function distributeRequestLog(shards: number | undefined, maxShards: number): Promise<void> {
   return withConfiguration(async (configuration) => {
     if (shards !== undefined && !(Number.isInteger(shards) && shards >= 1 && shards <= maxShards))

@@ -26,7 +26,6 @@ export async function writeLines<Row>(rows: AsyncIterable<Row>, format: (row: Ro
   await finishWriting(pipeline(formatLines(rows, format), process.stdout, KEEP_OPEN));
 }
 
-/** Shows the progress of an export on a terminal. */
 export async function* withProgress<Entry>(entries: AsyncIterable<Entry>): AsyncGenerator<Entry> {
   let count = 0;
   for await (const entry of entries) {

@@ -58,7 +58,6 @@ export async function inspectMigrations(dataSource: DataSource): Promise<Migrati
   };
 }
 
-/** Stores the missing checksums of migrations that have just run. */
 export async function storeChecksums(dataSource: DataSource): Promise<void> {
   const isComplete = [...(await storedChecksums(dataSource)).values()].every((checksum) => checksum !== null);
   if (isComplete) return;

@@ -84,7 +84,6 @@ function titleOf({ status, code }: ApiError): string {
 const withoutHeader = (message: string): string =>
   message.replace(/ Retry after the time in .* header\.$/, '');
 
-/** Says what to do. */
 function adviceFor({ status, code }: ApiError): string {
   if (code === INSUFFICIENT_ROLE.code)
     return 'Ask an admin or owner of your organization to do it, or to change your role.';
@@ -173,7 +172,6 @@ function sendAgainPage(error: ApiError, request: Request, form: FormFields): Pag
   };
 }
 
-/** Says why the form was not accepted. */
 function reasonOf(error: ApiError): string {
   if (error.message === RECENT_LOGIN_REQUIRED)
     return 'Your login was more than 5 minutes ago, and this requires a recent one.';

@@ -150,7 +150,6 @@ export class EraseUserPage extends ConfirmPage('eraseExternalUser', ExternalUser
   }
 }
 
-/** Asks whose page to show. */
 function findUserPage(environment: PlatformEnvironment): Page {
   return {
     title: 'Find or erase a user',

@@ -235,6 +235,7 @@ interface FilterProps {
   readonly type?: 'text' | 'search' | 'number';
 }
 
+/** An optional field of a `FilterForm`. */
 export function Filter(props: FilterProps): VNode {
   return (
     <TextField {...props} placeholder={props.label} value={usePage().query[props.name]} required={false} />
@@ -292,6 +293,7 @@ interface ChoiceProps {
   readonly options: readonly { readonly value: string; readonly label: string }[];
 }
 
+/** A choice of a `FilterForm`. */
 export function FilterChoice({ options, ...field }: ChoiceProps): VNode {
   const value = usePage().query[field.name];
   const isKnown = !value || options.some((option) => option.value === value);
@@ -407,6 +409,7 @@ export function pathWith(
   return parameters.length === 0 ? path : `${path}?${text}`;
 }
 
+/** Returns the path of the page about a user of the organization. */
 export function pathOfUser(environment: PlatformEnvironment, user: string): string {
   return pathWith(dashboardPath(environment, 'external-users'), { external_user_id: user }, {});
 }

@@ -57,7 +57,6 @@ export class EmailsRepository {
     return found.some(({ outcome }) => outcome === null) ? 'pending' : 'missing';
   }
 
-  /** Deletes the emails of a notice that could not be sent. */
   async deleteFailed(about: string): Promise<void> {
     await this.transaction.manager.delete(OutgoingEmail, { about, outcome: Not('sent') });
   }

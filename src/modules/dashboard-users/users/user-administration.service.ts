@@ -81,7 +81,6 @@ export class UserAdministrationService {
     return this.repository.list(organizationId, MAX_USERS);
   }
 
-  /** Returns the first users whose name or email contains the text. */
   search({ organizationId }: DashboardActor, text: string, limit: number): Promise<DashboardUser[]> {
     return this.repository.list(organizationId, limit, text);
   }
@@ -130,7 +129,6 @@ export class UserAdministrationService {
     }
   }
 
-  /** Whether the user is linked to an account at an identity provider. */
   isLinked(userId: string): Promise<boolean> {
     return this.providerLinks.isLinked(userId);
   }

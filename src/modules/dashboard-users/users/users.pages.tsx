@@ -284,7 +284,6 @@ function failedInvitations(users: readonly ListedUser[]): VNode | null {
   );
 }
 
-/** How long logins are remembered. */
 const REMEMBERED_TIME = 365 * DAY;
 
 function LastLogin(props: { readonly user: DashboardUser; readonly time: Date | undefined }): VNode {

@@ -14,7 +14,6 @@ export function curlOfRequest(
   ]);
 }
 
-/** Whether an agent sent the request to the agent connector. */
 export function isToolCall({ path }: Pick<SingleRequestLogEntryResponse, 'path'>): boolean {
   return path === '/mcp';
 }

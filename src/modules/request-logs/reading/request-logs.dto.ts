@@ -87,7 +87,6 @@ const REASON =
   'another status than 200. `INTERRUPTED`: the service’s process ended during the attempt. All other values say why there ' +
   `was no response: ${FAILURES}.`;
 
-/** The status code of a delivery attempt that got no response. */
 const NO_RESPONSE = 0;
 const MIN_STATUS_CODE = 100;
 

@@ -218,7 +218,6 @@ export class RequestLogWriter extends RequestRecorder implements BeforeApplicati
 /** Characters of a message. Some messages list all values that are possible. */
 const MAX_MESSAGE_LENGTH = 500;
 
-/** Returns what the log says about a request that failed. */
 function errorOf({
   statusCode,
   requestId,

@@ -118,7 +118,6 @@ export class RecoveryResponse {
 }
 
 export const UNKNOWN_EVENT = 'The selected event id is invalid.';
-/** Returns the message about an event that the endpoint does not get. */
 export function notSubscribed(name: string): string {
   return `The selected event id is invalid: the endpoint is not subscribed to ${name}.`;
 }

@@ -16,7 +16,6 @@ import {
   type FailingTimes,
 } from './failing-endpoints.repository.js';
 
-/** Emails about failing endpoints to the owners and admins of their organizations. */
 @Injectable()
 export class FailingEndpointEmails {
   constructor(

@@ -52,7 +52,6 @@ import { ResendQuery } from '../resends/resends.dto.js';
 import { ResendsService } from '../resends/resends.service.js';
 import { QUERY_FIELD, RESEND_ID_FIELD, resendPage, resendPlanPage } from './resend.pages.js';
 
-/** The pages that send a test to an endpoint, and events again. */
 @Controller(inEachEnvironment())
 export class DeliveryPagesController {
   constructor(

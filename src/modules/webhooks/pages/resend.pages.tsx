@@ -223,7 +223,6 @@ function nothingToSend(plan: ResendPlan): VNode {
   );
 }
 
-/** Shows how far the resends are that a user started together. */
 export function resendPage(
   environment: PlatformEnvironment,
   resends: readonly [StartedResend, ...StartedResend[]],

@@ -19,7 +19,6 @@ import {
 import { LOCK_DUE_LANES, type LaneLimits, type LockedLane } from './sql/lock-due-lanes.js';
 import { SETTLE_ATTEMPTS, type Settlement } from './sql/settle-attempts.js';
 
-/** The result of `settle()`. */
 export interface SettledBatch {
   /** IDs of the settled deliveries. For the others, the lease expired or the endpoint was deleted. */
   readonly ids: ReadonlySet<string>;
@@ -30,7 +29,6 @@ export interface SettledBatch {
 export const QUEUE_STATES = ['waiting', 'retrying', 'in_flight'] as const;
 type QueueState = (typeof QUEUE_STATES)[number];
 
-/** The state of the queue, over all processes. */
 export interface QueueOverview {
   readonly deliveries: Readonly<Record<QueueState, number>>;
   /** Seconds for which the oldest delivery of each state has been due or in flight; 0 if there is none. */

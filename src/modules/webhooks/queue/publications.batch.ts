@@ -28,7 +28,6 @@ export type PublishResult =
   | { readonly outcome: 'conflict' }
   | { readonly outcome: 'failed'; readonly error: Error };
 
-/** The worker of this process. */
 export interface LocalWorker {
   readonly id: number;
   /** The claims whose attempts it is making, or has made and not settled. */

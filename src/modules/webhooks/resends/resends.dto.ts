@@ -1,7 +1,6 @@
 import { TextField } from '../../../infrastructure/validation/index.js';
 import { ListRequestLogsQuery } from '../../request-logs/index.js';
 
-/** Maximum number of deliveries that a user can select. */
 export const MAX_SELECTED = 100;
 /** Characters of an event ID and an endpoint ID with a separator, and the comma before the next. */
 const SELECTION_LENGTH = 74;

@@ -33,7 +33,6 @@ class Resend {
   @Column({ name: 'event_ids', type: 'uuid', array: true, nullable: true })
   eventIds!: string[] | null;
 
-  /** The number of events. */
   @Column({ type: 'integer', default: 0 })
   selected!: number;
 
@@ -58,7 +57,6 @@ class Resend {
   leaseUntil!: Date;
 }
 
-/** A resend, and how far it is. */
 export type ResendProgress = Omit<Resend, 'eventIds' | 'leaseUntil'>;
 
 export type ClaimedResend = ResendProgress & AttributedClient & Pick<Resend, 'eventIds'>;

@@ -17,7 +17,6 @@ export interface ListenerSource {
   /** Returns some events after a position up to another one, oldest first; none if there are no more. */
   between(after: number, last: number): Promise<readonly StreamedEvent[]>;
   messageOf(event: StreamedEvent): Promise<string>;
-  /** Whether the credentials of the request are still valid. */
   isAuthenticated(): Promise<boolean>;
 }
 

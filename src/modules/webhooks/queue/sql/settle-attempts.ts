@@ -17,7 +17,6 @@ export interface Settlement {
   readonly allowed: number;
 }
 
-/** How the results change the lanes. */
 interface LaneRules {
   readonly maxWidth: number;
   /** Milliseconds after a success during which failures do not throttle the lane. */
