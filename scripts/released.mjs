@@ -1,5 +1,5 @@
 import { execFileSync, spawnSync } from 'node:child_process';
-import { copyFileSync, readFileSync, rmSync, symlinkSync } from 'node:fs';
+import { copyFileSync, mkdirSync, readdirSync, readFileSync, rmSync, symlinkSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 
 const ROOT = resolve(import.meta.dirname, '..');
@@ -35,13 +35,15 @@ export function checkOut(commit, folder) {
 /** Installs what the lock file of the folder says. The packages of this checkout are linked: most of them are the same. */
 function installPackages(folder) {
   const [from, to] = [ROOT, folder].map((each) => join(each, 'node_modules'));
-  const isLinked = spawnSync('cp', ['-al', from, to], { stdio: 'ignore' }).status === 0;
+  // Tests that run at the same time write to `.cache`.
+  const names = readdirSync(from).filter((name) => name !== '.cache');
+  mkdirSync(to);
+  const isLinked = spawnSync('cp', ['-al', ...names, to], { cwd: from, stdio: 'ignore' }).status === 0;
   if (isLinked) {
     // npm changes this file in place, which must not change that of this checkout.
     const installed = '.package-lock.json';
     rmSync(join(to, installed));
     copyFileSync(join(from, installed), join(to, installed));
-    rmSync(join(to, '.cache'), { recursive: true, force: true });
   }
   // The folder may be on another file system. `npm ci` would begin by removing the links.
   const words = isLinked ? ['install', '--no-save', '--prefer-offline'] : ['ci'];
