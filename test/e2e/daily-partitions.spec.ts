@@ -1,23 +1,29 @@
+import { DataSource } from 'typeorm';
+import { dataSourceOptions } from '../../src/infrastructure/database/data-source-options.js';
 import { DAY } from '../../src/infrastructure/time/index.js';
 import { DailyPartitions } from '../../src/infrastructure/database/index.js';
-import { startTestApp, type TestApp } from '../support/test-app.js';
+import { cloneDatabase, type TestDatabase } from '../support/database.js';
 
 const ROWS_PER_DAY = 20_000;
 const RETENTION_DAYS = 30;
 const NOW = new Date();
 const CLIENT = '11111111-1111-4111-8111-111111111111';
 
-let service: TestApp;
+let database: TestDatabase;
+let dataSource: DataSource;
 let partitions: DailyPartitions;
 
 beforeEach(async () => {
+  database = await cloneDatabase();
   // The rows of a day take longer than the shortest time that a statement of a request may be given.
-  service = await startTestApp({
-    DATABASE_STATEMENT_TIMEOUT_MS: '100',
-  });
-  partitions = service.app.get(DailyPartitions);
+  const options = { url: database.url, poolSize: 10, statementTimeoutMilliseconds: 100 };
+  dataSource = await new DataSource(dataSourceOptions(options)).initialize();
+  partitions = new DailyPartitions(dataSource);
 });
-afterEach(() => service.close());
+afterEach(async () => {
+  await dataSource.destroy();
+  await database.drop();
+});
 
 const inDays = (days: number): Date => new Date(NOW.getTime() + days * DAY);
 const nameOf = (days: number): string =>
@@ -27,12 +33,12 @@ const rotate = (): Promise<void> => partitions.rotate('request_log', NOW, { days
 /** Removes all partitions, as if the background work had been down for long. */
 async function dropPartitions(): Promise<void> {
   for (const { name, from } of await partitions.status('request_log')) {
-    if (from) await service.database.query(`DROP TABLE ${name}`);
+    if (from) await database.query(`DROP TABLE ${name}`);
   }
 }
 
 const insert = (time: Date, rows: number): Promise<unknown> =>
-  service.database.query(
+  database.query(
     `INSERT INTO request_log (client_id, environment, created_at, type, method, path, status_code, latency_ms)
      SELECT $1, 'production', $2, 'request', 'POST', '/', 200, 12 FROM generate_series(1, $3::int)`,
     [CLIENT, time, rows],
@@ -40,7 +46,7 @@ const insert = (time: Date, rows: number): Promise<unknown> =>
 
 /** Returns the number of rows of the client in each partition. */
 async function counts(): Promise<Record<string, number>> {
-  const rows = await service.database.query<{ name: string; count: number }>(
+  const rows = await database.query<{ name: string; count: number }>(
     // In a cluster, the name of a shard ends with its number.
     `SELECT regexp_replace(tableoid::regclass::text, '_\\d{6}$', '') AS name, count(*)::int
        FROM request_log WHERE client_id = $1 GROUP BY 1`,
@@ -74,15 +80,13 @@ describe('Daily partitions', () => {
       request_log_default: 7,
     });
     expect(await names()).toEqual(expect.arrayContaining([nameOf(1), nameOf(7)]));
-    expect(
-      await service.database.query(`SELECT FROM pg_class WHERE relname LIKE 'request_log_stray%'`),
-    ).toEqual([]);
+    expect(await database.query(`SELECT FROM pg_class WHERE relname LIKE 'request_log_stray%'`)).toEqual([]);
   });
 
   it('are created for the other days if one day fails', async () => {
     await dropPartitions();
     await insert(NOW, 1);
-    for (const days of [-1, 2]) await service.database.query(`CREATE TABLE ${nameOf(days)} ()`);
+    for (const days of [-1, 2]) await database.query(`CREATE TABLE ${nameOf(days)} ()`);
     await expect(rotate()).rejects.toThrow(`relation "${nameOf(-1)}" already exists`);
     const existing = await names();
     for (const days of [0, 1, 3, 4, 5, 6, 7]) expect(existing).toContain(nameOf(days));
@@ -93,19 +97,19 @@ describe('Daily partitions', () => {
     await dropPartitions();
     await insert(NOW, 3);
     const today = NOW.toISOString().slice(0, 10);
-    await service.database.query(`SELECT create_daily_partition('request_log', $1)`, [today]);
+    await database.query(`SELECT create_daily_partition('request_log', $1)`, [today]);
     expect(await counts()).toEqual({});
     await rotate();
     expect(await counts()).toEqual({ [nameOf(0)]: 3 });
   });
 
   it('of other tables cannot be created with the privileges of the owner', async () => {
-    await expect(
-      service.database.query(`SELECT create_daily_partition('audit_log', '2026-01-31')`),
-    ).rejects.toThrow('audit_log has no daily partitions.');
-    await expect(
-      service.database.query(`SELECT drop_stray_table('request_log', 'audit_log')`),
-    ).rejects.toThrow('audit_log is no stray table.');
+    await expect(database.query(`SELECT create_daily_partition('audit_log', '2026-01-31')`)).rejects.toThrow(
+      'audit_log has no daily partitions.',
+    );
+    await expect(database.query(`SELECT drop_stray_table('request_log', 'audit_log')`)).rejects.toThrow(
+      'audit_log is no stray table.',
+    );
   });
 });
 
@@ -117,14 +121,14 @@ describe('Daily partitions of rows that expire', () => {
 
   /** Adds tokens that were created and expire in so many days. */
   const addTokens = (created: Date, expires: Date, rows: number): Promise<unknown> =>
-    service.database.query(
+    database.query(
       `INSERT INTO mcp_token (token_hash, client_id, environment, external_user_id, created_at, expires_at)
        SELECT sha256(gen_random_uuid()::text::bytea), $1, 'production', 'user', $2, $3 FROM generate_series(1, $4::int)`,
       [CLIENT, created, expires, rows],
     );
 
   async function tokensIn(): Promise<Record<string, number>> {
-    const rows = await service.database.query<{ name: string; count: number }>(
+    const rows = await database.query<{ name: string; count: number }>(
       'SELECT tableoid::regclass::text AS name, count(*)::int FROM mcp_token GROUP BY 1',
     );
     return Object.fromEntries(rows.map(({ name, count }) => [name, count]));
@@ -151,7 +155,7 @@ describe('Daily partitions of rows that expire', () => {
 
   it('are created beside rows in the default partition, which are found all the time', async () => {
     for (const { name, from } of await partitions.status('mcp_token'))
-      if (from) await service.database.query(`DROP TABLE ${name}`);
+      if (from) await database.query(`DROP TABLE ${name}`);
     await addTokens(inDays(-2), inDays(1), ROWS_PER_DAY);
     await addTokens(inDays(0), inDays(1), ROWS_PER_DAY);
     await addTokens(inDays(4), inDays(5), 1);
@@ -161,7 +165,7 @@ describe('Daily partitions of rows that expire', () => {
     const counting = (async () => {
       while (!isDone) {
         await addTokens(inDays(0), inDays(1), 1);
-        const [row] = await service.database.query<{ count: number }>(
+        const [row] = await database.query<{ count: number }>(
           `SELECT count(*)::int FROM mcp_token WHERE expires_at > $1`,
           [NOW],
         );
@@ -182,8 +186,8 @@ describe('Daily partitions of rows that expire', () => {
 
   it('are dropped only if they are partitions of the table', async () => {
     for (const table of ['request_log_default', 'audit_log', nameOfToken(0)])
-      await expect(
-        service.database.query(`SELECT drop_partition('request_log', $1)`, [table]),
-      ).rejects.toThrow(`${table} is no partition of request_log.`);
+      await expect(database.query(`SELECT drop_partition('request_log', $1)`, [table])).rejects.toThrow(
+        `${table} is no partition of request_log.`,
+      );
   });
 });
