@@ -404,41 +404,51 @@ export interface components {
     AuthorizationServerMetadata: {
       /**
        * Format: uri
+       * @description Defined in RFC 8414 and its extensions.
        * @example https://dashboard.example.com
        */
       issuer: string;
       /**
        * Format: uri
+       * @description Defined in RFC 8414 and its extensions.
        * @example https://dashboard.example.com/oauth/device/code
        */
       device_authorization_endpoint: string;
       /**
        * Format: uri
+       * @description Defined in RFC 8414 and its extensions.
        * @example https://dashboard.example.com/oauth/token
        */
       token_endpoint: string;
       /**
        * Format: uri
+       * @description Defined in RFC 8414 and its extensions.
        * @example https://dashboard.example.com/oauth/revoke
        */
       revocation_endpoint: string;
       /**
        * Format: uri
+       * @description Defined in RFC 8414 and its extensions.
        * @example https://dashboard.example.com/oauth/introspect
        */
       introspection_endpoint: string;
       /**
        * Format: uri
+       * @description Defined in RFC 8414 and its extensions.
        * @example https://dashboard.example.com/.well-known/jwks.json
        */
       jwks_uri: string;
       /**
+       * @description Defined in RFC 8414 and its extensions.
        * @example [
        *       "urn:ietf:params:oauth:grant-type:device_code"
        *     ]
        */
       grant_types_supported: string[];
-      /** @example [] */
+      /**
+       * @description Defined in RFC 8414 and its extensions.
+       * @example []
+       */
       response_types_supported: string[];
       /**
        * @description Scopes that a token can have.
@@ -450,18 +460,21 @@ export interface components {
        */
       scopes_supported: components['schemas']['Scope'][];
       /**
+       * @description Defined in RFC 8414 and its extensions.
        * @example [
        *       "none"
        *     ]
        */
       token_endpoint_auth_methods_supported: string[];
       /**
+       * @description Defined in RFC 8414 and its extensions.
        * @example [
        *       "none"
        *     ]
        */
       revocation_endpoint_auth_methods_supported: string[];
       /**
+       * @description Defined in RFC 8414 and its extensions.
        * @example [
        *       "client_secret_basic"
        *     ]
@@ -1803,17 +1816,35 @@ export interface components {
     };
     /** @description A public key: [RFC 7517, section 4](https://www.rfc-editor.org/rfc/rfc7517#section-4). EC keys have `crv`, `x` and `y`, RSA keys `n` and `e` ([RFC 7518, section 6](https://www.rfc-editor.org/rfc/rfc7518#section-6)). The header of a token has the `kid` of the key that verifies it. */
     PublicJwk: {
-      /** @example 0f6a2c1e-5b7d-4e9f-8a3b-6c1d2e3f4a5b */
+      /**
+       * @description Defined in RFC 7517 and RFC 7518.
+       * @example 0f6a2c1e-5b7d-4e9f-8a3b-6c1d2e3f4a5b
+       */
       kid: string;
-      /** @example P-256 */
+      /**
+       * @description Defined in RFC 7517 and RFC 7518.
+       * @example P-256
+       */
       crv?: string;
-      /** @example f83OJ3D2xF1Bg8vub9tLe1gHMzV76e8Tus9uPHvRVEU */
+      /**
+       * @description Defined in RFC 7517 and RFC 7518.
+       * @example f83OJ3D2xF1Bg8vub9tLe1gHMzV76e8Tus9uPHvRVEU
+       */
       x?: string;
-      /** @example x_FEzRu9m36HLN_tue659LNpXW6pCyStikYjKIWI5a0 */
+      /**
+       * @description Defined in RFC 7517 and RFC 7518.
+       * @example x_FEzRu9m36HLN_tue659LNpXW6pCyStikYjKIWI5a0
+       */
       y?: string;
-      /** @example sXchDaQebHnPiGvyDOAT4saGEUet */
+      /**
+       * @description Defined in RFC 7517 and RFC 7518.
+       * @example sXchDaQebHnPiGvyDOAT4saGEUet
+       */
       n?: string;
-      /** @example AQAB */
+      /**
+       * @description Defined in RFC 7517 and RFC 7518.
+       * @example AQAB
+       */
       e?: string;
       /**
        * @description Algorithm of the key.

@@ -21,7 +21,7 @@ interface PropertyOptions {
  */
 function Property(
   type: object,
-  description: string | undefined,
+  description: string,
   example: unknown,
   options: PropertyOptions = {},
 ): PropertyDecorator {
@@ -121,19 +121,20 @@ export function ObjectProperty(
 }
 
 /**
- * Returns a base class for what an RFC defines. Its properties are those of the example, without descriptions: that of the class
- * refers to the RFC. Redeclare properties of other types, such as enumerations.
+ * Returns a base class for what RFCs define. Its properties are those of the example, and refer to the RFCs. Redeclare properties of
+ * other types, such as enumerations.
  *
  * @param optional examples of the properties that can be absent
  */
 export function DocumentLike<Example extends object, Optional extends object = object>(
+  rfcs: string,
   example: Example,
   optional?: Optional,
 ): Type<Example & Partial<Optional>> {
   class Document {}
   for (const [name, value] of Object.entries({ ...example, ...optional })) {
     const options = name in example ? {} : { required: false as const };
-    Property(typeLike(value), undefined, value, options)(Document.prototype, name);
+    Property(typeLike(value), `Defined in ${rfcs}.`, value, options)(Document.prototype, name);
   }
   return Document as Type<Example & Partial<Optional>>;
 }

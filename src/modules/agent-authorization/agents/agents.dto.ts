@@ -3,6 +3,7 @@ import { IsString } from 'class-validator';
 import {
   ConstantProperty,
   DocumentLike,
+  TextProperty,
   UuidProperty,
   withSharedMessages,
 } from '../../../infrastructure/openapi/index.js';
@@ -49,19 +50,22 @@ export class RegisterAgentRequest {
 @ApiSchema({
   description:
     'A registered agent: [RFC 7591, section 3.2.1](https://www.rfc-editor.org/rfc/rfc7591#section-3.2.1). The `client_name` ' +
-    'is what users see. `redirect_uris` are those of the request that can be used, `redirect_uris_left_out` the others, ' +
-    'shortened to 200 characters. Other metadata of the request are replaced.',
+    'is what users see. `redirect_uris` are those of the request that can be used. Other metadata of the request are replaced.',
 })
-export class RegisteredAgentResponse extends DocumentLike(
-  {
-    client_id_issued_at: 1_790_000_000,
-    client_name: 'Example Agent',
-    redirect_uris: EXAMPLE_REDIRECT_URIS,
-    grant_types: ['authorization_code', 'refresh_token'],
-    response_types: ['code'],
-  },
-  { redirect_uris_left_out: ['http://agent.example.com/callback'] },
-) {
+export class RegisteredAgentResponse extends DocumentLike('RFC 7591, section 3.2.1', {
+  client_id_issued_at: 1_790_000_000,
+  client_name: 'Example Agent',
+  redirect_uris: EXAMPLE_REDIRECT_URIS,
+  grant_types: ['authorization_code', 'refresh_token'],
+  response_types: ['code'],
+}) {
+  @TextProperty(
+    'The redirect addresses of the request that cannot be used, shortened to 200 characters.',
+    ['http://agent.example.com/callback'],
+    { isArray: true, required: false },
+  )
+  redirect_uris_left_out?: string[];
+
   @UuidProperty('The `client_id` of the agent.', '3f2b8a4e-6d1c-4c57-9f0e-8b7a6c5d4e32')
   client_id!: string;
 

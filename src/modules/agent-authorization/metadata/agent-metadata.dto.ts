@@ -24,6 +24,7 @@ export const resourceMetadataOf = (resource: string, issuer: string) => ({
     '`resource` is the address of the agent connector. Only one issuer has tokens for it.',
 })
 export class ProtectedResourceMetadata extends DocumentLike(
+  'RFC 9728, section 2',
   resourceMetadataOf(EXAMPLE_RESOURCE, EXAMPLE_ISSUER),
 ) {}
 
@@ -51,7 +52,10 @@ export const metadataOf = (issuer: string) => ({
     '([RFC 9207](https://www.rfc-editor.org/rfc/rfc9207)). The `client_id` is the URL of a client ID metadata document. ' +
     'Agents without one register first ([RFC 7591](https://www.rfc-editor.org/rfc/rfc7591)).',
 })
-export class AgentAuthorizationServerMetadata extends DocumentLike(metadataOf(EXAMPLE_ISSUER)) {}
+export class AgentAuthorizationServerMetadata extends DocumentLike(
+  'RFC 8414 and its extensions',
+  metadataOf(EXAMPLE_ISSUER),
+) {}
 
 export const CLIENT_ID_PARAMETER = {
   client_id: uuidParameter(

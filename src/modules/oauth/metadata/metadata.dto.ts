@@ -41,7 +41,10 @@ export const metadataOf = (issuer: string) => ({
     '`issuer` is the `iss` of tokens, and also their `aud`. The only grant is the device flow. Introspection requires the ' +
     'credentials of the API client.',
 })
-export class AuthorizationServerMetadata extends DocumentLike(metadataOf('https://dashboard.example.com')) {
+export class AuthorizationServerMetadata extends DocumentLike(
+  'RFC 8414 and its extensions',
+  metadataOf('https://dashboard.example.com'),
+) {
   @EnumProperty(SCOPE, 'Scopes that a token can have.', SCOPES, { isArray: true })
   override scopes_supported!: readonly Scope[];
 }
@@ -64,6 +67,7 @@ const { kid, crv, x, y } = EXAMPLE_KEY;
     'has the `kid` of the key that verifies it.',
 })
 export class PublicJwk extends DocumentLike(
+  'RFC 7517 and RFC 7518',
   { kid },
   { crv, x, y, n: 'sXchDaQebHnPiGvyDOAT4saGEUet', e: 'AQAB' },
 ) {
