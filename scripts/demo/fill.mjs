@@ -135,9 +135,8 @@ class Demo {
         .split(' ');
       const email = `${first}.${rest.join('')}@${DOMAIN}`;
       const addedAt = this.now - days * DAY;
-      const { id } = await this.at(addedAt, () =>
-        service.add({ organizationId: this.organization.id, email, name, role }),
-      );
+      const user = { organizationId: this.organization.id, email, name, role };
+      const { id } = await this.at(addedAt, async () => service.add(await service.prepare(user)));
       this.users.push({ id, name, email, role, isActive: !disabled && !invited });
       await this.query(
         `UPDATE dashboard_user SET password_hash = CASE WHEN $2 THEN NULL ELSE password_hash END,
