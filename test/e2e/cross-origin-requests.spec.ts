@@ -1,27 +1,12 @@
-import { createServer, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { documentedPaths } from '../support/api-document.js';
-import { startTestApp, type TestApp } from '../support/test-app.js';
+import { useTestApp } from '../support/test-app.js';
 
 const OTHER_ORIGIN = 'https://evil.example.com';
 const OPEN_PATHS = ['/session/open', '/apply', '/openapi.json', '/openapi-3.0.json', '/openapi.yaml'];
 
-let site: Server;
-let origin: string;
-let service: TestApp;
-
-beforeAll(async () => {
-  site = createServer((_request, response) => {
-    response.setHeader('Content-Type', 'text/html').end('<h1>Careers</h1>');
-  });
-  await new Promise<void>((resolve) => site.listen(0, '127.0.0.1', resolve));
-  origin = `http://127.0.0.1:${(site.address() as AddressInfo).port}`;
-  service = await startTestApp({ CORS_ORIGINS: `https://app.example.com,${origin}` });
-});
-afterAll(async () => {
-  site.close();
-  await service.close();
-});
+// No request reaches this site: the tests send only its origin.
+const origin = 'http://127.0.0.1:8080';
+const service = useTestApp({ CORS_ORIGINS: `https://app.example.com,${origin}` });
 
 async function send(path: string, method: string, headers: Record<string, string>): Promise<Response> {
   const response = await fetch(`${service.baseUrl}${path}`, { method, headers });
