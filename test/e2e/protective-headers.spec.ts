@@ -1,3 +1,4 @@
+import { send } from '../support/http.js';
 import { useTestApp } from '../support/test-app.js';
 
 const PROTECTIVE = {
@@ -20,12 +21,7 @@ const KEPT = 'public, max-age=300';
 
 const service = useTestApp({ TRUSTED_PROXY_HOPS: '1' });
 
-/** Reads the whole response: an unread body would keep the connection, and the worker of Jest, open. */
-async function get(path: string): Promise<Response> {
-  const response = await fetch(`${service.baseUrl}${path}`, { redirect: 'manual' });
-  await response.arrayBuffer();
-  return response;
-}
+const get = (path: string) => send(`${service.baseUrl}${path}`);
 
 const headersOf = (headers: Headers, names: Readonly<Record<string, string>>): Record<string, unknown> =>
   Object.fromEntries(Object.keys(names).map((name) => [name, headers.get(name)]));
