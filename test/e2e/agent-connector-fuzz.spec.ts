@@ -2,12 +2,12 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { mcpToken, META, sendRpc, toolCall, type RpcResponse } from '../support/agents.js';
-import { startTestApp, type TestApp } from '../support/test-app.js';
+import { useTestApp } from '../support/test-app.js';
 
 const RUNS = { numRuns: 200, interruptAfterTimeLimit: 20_000 };
 const GUIDE = join(import.meta.dirname, '..', '..', 'docs', 'agent-connector.md');
 
-let service: TestApp;
+const service = useTestApp();
 let token: string;
 /** Pairs of a status and a JSON-RPC error code, such as `400 -32600`; the code of other responses is a dash. */
 let documented: ReadonlySet<string>;
@@ -16,10 +16,8 @@ const received = new Set<string>();
 beforeAll(async () => {
   const rows = readFileSync(GUIDE, 'utf8').matchAll(/^\| (\d{3}) +\| (?:`(-\d+)`|–) +\|/gm);
   documented = new Set([...rows].map(([, status, code = '–']) => `${status} ${code}`));
-  service = await startTestApp();
   token = await mcpToken(service, 'user-1');
 });
-afterAll(() => service.close());
 
 /** Sends a body, whose response must be documented and no error of the service. */
 async function send(body: unknown, headers: Record<string, string> = {}): Promise<RpcResponse> {

@@ -1,14 +1,12 @@
-import { randomBytes } from 'node:crypto';
 import { MerchantSignIn } from '../../src/modules/sign-in-links/merchant-sign-in.js';
 import { SignInLinksService } from '../../src/modules/sign-in-links/index.js';
 import { HOUR, MINUTE } from '../../src/infrastructure/time/index.js';
 import { moveClock } from '../support/clock.js';
 import { NETFLIX, newAgent, textMessagesTo, type TestAgent } from '../support/sign-in-links.js';
-import { startTestApp, type TestApp } from '../support/test-app.js';
+import { newKeys, startTestApp, type TestApp } from '../support/test-app.js';
 
 const SETTINGS = {
-  SECRET_PEPPER: randomBytes(32).toString('base64'),
-  KEY_ENCRYPTION_KEY: randomBytes(32).toString('base64'),
+  ...newKeys(),
   TEXT_MESSAGES_PER_NUMBER_AND_DAY: '14',
   TEXT_MESSAGES_PER_CLIENT_AND_DAY: '12',
 };

@@ -8,13 +8,13 @@ import { WebhookPublisher } from '../../src/modules/webhooks/index.js';
 import { serviceSignature, standardSignature } from '../../src/modules/webhooks/signing/event-signer.js';
 import { DeliveryQueueService } from '../../src/modules/webhooks/queue/delivery-queue.service.js';
 import { moveClock } from '../support/clock.js';
-import { startDnsServer, type DnsServer } from '../support/dns-server.js';
+import { useDnsServer } from '../support/dns-server.js';
 import { eventually } from '../support/eventually.js';
 import { freePort } from '../support/ports.js';
 import { logLines } from '../support/log-lines.js';
 import { rememberSecret } from '../support/run-directory.js';
-import { startTestApp, type Login, type TestApp } from '../support/test-app.js';
-import { addEndpoint, startReceiver, type WebhookReceiver } from '../support/webhook-receiver.js';
+import { useLogin, useTestApp } from '../support/test-app.js';
+import { addEndpoint, useReceiver } from '../support/webhook-receiver.js';
 
 const SESSION_ID = 'fb5aa994-ed1c-4c3e-b29a-b2a53222e584';
 const NETFLIX = { id: 16, name: 'Netflix' };
@@ -29,22 +29,13 @@ const EVENT: AnyEvent = {
 };
 const SETTINGS = { WEBHOOK_TARGETS: 'any', WEBHOOK_RETRY_SECONDS: '0,0' };
 
-let service: TestApp;
-let receiver: WebhookReceiver;
-let dns: DnsServer;
-let owner: Login;
+const dns = useDnsServer();
+const service = useTestApp(() => ({ ...SETTINGS, WEBHOOK_DNS_SERVERS: dns.address }), {
+  backgroundWork: true,
+});
+const receiver = useReceiver();
+const owner = useLogin(service);
 
-beforeAll(async () => {
-  receiver = await startReceiver();
-  dns = await startDnsServer();
-  service = await startTestApp({ ...SETTINGS, WEBHOOK_DNS_SERVERS: dns.address }, { backgroundWork: true });
-  owner = await service.login('owner');
-});
-afterAll(async () => {
-  await service.close();
-  await receiver.close();
-  await dns.close();
-});
 beforeEach(async () => {
   await service.database.query('DELETE FROM webhook_endpoint');
   receiver.arrivals.length = 0;

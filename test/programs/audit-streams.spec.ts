@@ -1,4 +1,4 @@
-import { createHash, randomBytes } from 'node:crypto';
+import { createHash } from 'node:crypto';
 import type { ServerResponse } from 'node:http';
 import { AuditLog, type AuditLogEntry } from '../../src/modules/audit-logs/index.js';
 import { AuditStreamsJob } from '../../src/modules/audit-streams/audit-streams.job.js';
@@ -6,7 +6,7 @@ import { moveClock } from '../support/clock.js';
 import { auditOf } from '../support/dashboard-users.js';
 import { eventually } from '../support/eventually.js';
 import { Program } from '../support/program.js';
-import { startTestApp, type TestApp } from '../support/test-app.js';
+import { newKeys, startTestApp, type TestApp } from '../support/test-app.js';
 import { seenOn, visitorWithRole, type Visitor } from '../support/visitor.js';
 import { startReceiver, type WebhookReceiver } from '../support/webhook-receiver.js';
 
@@ -38,8 +38,7 @@ beforeAll(async () => {
   receiver = await startReceiver();
   environment = {
     WEBHOOK_TARGETS: 'any',
-    SECRET_PEPPER: randomBytes(32).toString('base64'),
-    KEY_ENCRYPTION_KEY: randomBytes(32).toString('base64'),
+    ...newKeys(),
   };
   service = await startTestApp(environment);
 });

@@ -36,6 +36,14 @@ const IS_RESPONSE = 0x8180;
 const NXDOMAIN = 3;
 const CNAME = 5;
 
+/** Starts a DNS server before the tests of a file or a block, and closes it after them. */
+export function useDnsServer(): DnsServer {
+  const server = {} as DnsServer;
+  beforeAll(async () => void Object.assign(server, await startDnsServer()));
+  afterAll(() => server.close());
+  return server;
+}
+
 export async function startDnsServer(): Promise<DnsServer> {
   const zone = new Map<string, readonly DnsRecords[]>();
   const queries: string[] = [];

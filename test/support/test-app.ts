@@ -74,6 +74,16 @@ export interface TestApp {
   [Symbol.asyncDispose](): Promise<void>;
 }
 
+/** Returns new keys of a service, to start several processes with the same ones. */
+export function newKeys() {
+  const keys = {
+    SECRET_PEPPER: randomBytes(32).toString('base64'),
+    KEY_ENCRYPTION_KEY: randomBytes(32).toString('base64'),
+  };
+  rememberSecret(...Object.values(keys));
+  return keys;
+}
+
 /** Milliseconds. The tests of the pauses after failed logins set the usual ones. */
 const SHORT_PAUSES: LoginService['pauses'] = { failure: 20, slowed: 50 };
 
@@ -99,10 +109,18 @@ function keepTransactionHosts(): () => void {
 /**
  * Starts the service before the tests of a file or a block, and closes it after them. The properties of the returned object exist
  * from then on.
+ *
+ * @param environment a function if it has addresses of servers that start before the tests, too
  */
-export function useTestApp(...options: Parameters<typeof startTestApp>): TestApp {
+export function useTestApp(
+  environment: Record<string, string> | (() => Record<string, string>) = {},
+  options?: Parameters<typeof startTestApp>[1],
+): TestApp {
   const service = {} as TestApp;
-  beforeAll(async () => void Object.assign(service, await startTestApp(...options)));
+  beforeAll(async () => {
+    const given = typeof environment === 'function' ? environment() : environment;
+    Object.assign(service, await startTestApp(given, options));
+  });
   afterAll(() => service.close());
   return service;
 }
@@ -133,8 +151,7 @@ export async function startTestApp(
     DATA_DIR: dataDirectory,
     DATABASE_URL: await addressOf(database.url),
     DATABASE_DISTRIBUTION: process.env.TEST_DATABASE_DISTRIBUTION ?? 'none',
-    SECRET_PEPPER: randomBytes(32).toString('base64'),
-    KEY_ENCRYPTION_KEY: randomBytes(32).toString('base64'),
+    ...newKeys(),
     DATABASE_CONNECT_TIMEOUT_MS: '10000',
     // Tests send more requests, and more wrong credentials, than the default limits allow.
     PLATFORM_REQUESTS_PER_MINUTE: '1000000',
