@@ -1,11 +1,10 @@
-import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { connect, createServer, type AddressInfo, type Socket } from 'node:net';
 import { LoginAgent, returned, type OAuthResponse, type Tokens } from '../support/agent-logins.js';
 import { sendRpc, toolCall } from '../support/agents.js';
 import { eventually } from '../support/eventually.js';
 import { Program } from '../support/program.js';
-import { startTestApp, type TestApp } from '../support/test-app.js';
+import { newKeys, startTestApp, type TestApp } from '../support/test-app.js';
 import { BEHIND_PROXY, Visitor } from '../support/visitor.js';
 
 /** The process dies before PostgreSQL gets its COMMIT, or after PostgreSQL has committed and before the response. */
@@ -19,8 +18,7 @@ let agent: LoginAgent;
 beforeAll(async () => {
   environment = {
     ...BEHIND_PROXY,
-    SECRET_PEPPER: randomBytes(32).toString('base64'),
-    KEY_ENCRYPTION_KEY: randomBytes(32).toString('base64'),
+    ...newKeys(),
   };
   service = await startTestApp(environment);
   agent = await LoginAgent.register(service);

@@ -1,9 +1,7 @@
-import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
 import { eventually } from './eventually.js';
 import { Program, run, type Ended, type ProgramOptions } from './program.js';
-import { rememberSecret } from './run-directory.js';
-import { startTestApp, type TestApp } from './test-app.js';
+import { newKeys, startTestApp, type TestApp } from './test-app.js';
 
 const MAIN = 'cli/main.js';
 const SESSION = join(import.meta.dirname, 'command-session.mjs');
@@ -118,11 +116,7 @@ export async function startTestAppWithCommands(
   environment: Record<string, string> = {},
   options: { readonly backgroundWork?: boolean } = {},
 ): Promise<{ service: TestApp; commands: Commands }> {
-  const keys = {
-    SECRET_PEPPER: randomBytes(32).toString('base64'),
-    KEY_ENCRYPTION_KEY: randomBytes(32).toString('base64'),
-  };
-  rememberSecret(...Object.values(keys));
+  const keys = newKeys();
   const service = await startTestApp({ ...keys, ...environment }, options);
   const { database, dataDirectory } = service;
   const commands = new Commands({ ...keys, DATABASE_URL: database.url, DATA_DIR: dataDirectory });
