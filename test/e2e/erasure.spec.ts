@@ -1,4 +1,4 @@
-import { randomBytes, randomUUID } from 'node:crypto';
+import { randomUUID } from 'node:crypto';
 import { MINUTE, SECOND } from '../../src/infrastructure/time/index.js';
 import type { IssuedCredentials } from '../../src/modules/api-clients/index.js';
 import { DetectedAccountsRepository } from '../../src/modules/detected-accounts/detected-accounts.repository.js';
@@ -8,51 +8,39 @@ import { EntrySpool } from '../../src/modules/request-logs/writing/entry-spool.j
 import { DeliveryQueueRepository } from '../../src/modules/webhooks/queue/delivery-queue.repository.js';
 import { mcpToken } from '../support/agents.js';
 import { moveClock } from '../support/clock.js';
-import { finishErasures, jobOfAnotherProcess, placesOf } from '../support/erasures.js';
+import {
+  erasuresOf,
+  finishErasures,
+  jobOfAnotherProcess,
+  MANY,
+  newUser,
+  pathOf,
+  type Erasure,
+} from '../support/erasures.js';
 import { eventually } from '../support/eventually.js';
 import { TestGateway } from '../support/merchant-gateway.js';
 import { fillRequestLog, loggedAttempt, loggedRequest } from '../support/request-log-entries.js';
 import { issueServiceToken } from '../support/service-tokens.js';
 import { SignInLinksService } from '../../src/modules/sign-in-links/index.js';
 import { NETFLIX, newAgent } from '../support/sign-in-links.js';
-import { error, invalidField, startTestApp, type TestApp, type TestResponse } from '../support/test-app.js';
+import { error, invalidField, useTestApp, type TestResponse } from '../support/test-app.js';
 import { expectUsualErrors } from '../support/usual-errors.js';
 import { BEHIND_PROXY, visitorWithRole } from '../support/visitor.js';
 import { addEndpoint } from '../support/webhook-receiver.js';
 
-interface Erasure {
-  readonly status: string;
-  readonly erased: number;
-  readonly requested_at: string;
-  readonly finished_at: string | null;
-}
-
-let service: TestApp;
 let gateway: TestGateway;
+beforeAll(async () => void (gateway = await TestGateway.start()));
+const service = useTestApp(() => ({
+  ...BEHIND_PROXY,
+  ...gateway.environment,
+  TEXT_MESSAGES_PER_DAY: '100000',
+  WEBHOOK_TARGETS: 'any',
+}));
+afterAll(() => gateway.close());
 let serviceToken: string;
+beforeAll(async () => void ({ token: serviceToken } = await issueServiceToken(service)));
 
-beforeAll(async () => {
-  gateway = await TestGateway.start();
-  service = await startTestApp({
-    ...BEHIND_PROXY,
-    ...gateway.environment,
-    TEXT_MESSAGES_PER_DAY: '100000',
-    WEBHOOK_TARGETS: 'any',
-  });
-  ({ token: serviceToken } = await issueServiceToken(service));
-});
-afterAll(async () => {
-  await service.close();
-  gateway.close();
-});
-
-const newUser = (): string => `person-${randomBytes(8).toString('hex')}`;
-const pathOf = (user: string): string => `/external-users/${encodeURIComponent(user)}`;
-const erase = (user: string, as = service.development): Promise<TestResponse<Erasure>> =>
-  service.request<Erasure>(pathOf(user), { method: 'DELETE', as });
-const progressOf = (user: string, as = service.development): Promise<TestResponse<Erasure>> =>
-  service.request<Erasure>(`${pathOf(user)}/erasure`, { as });
-const tablesOf = (user: string): Promise<string[]> => placesOf(service, user);
+const { erase, progressOf, tablesOf, countOf, addEntriesOf } = erasuresOf(service);
 
 async function succeed(path: string, body: object, as?: IssuedCredentials): Promise<Record<string, unknown>> {
   const response = await service.request(path, { body, ...(as ? { as } : { token: serviceToken }) });
@@ -116,14 +104,6 @@ const TABLES = [
   'webhook_event_key',
 ];
 const FILE = expect.stringMatching(/request-log\/.*\.ndjson$/) as string;
-
-async function countOf(table: string, user: string): Promise<number> {
-  const [row] = await service.database.query<{ count: number }>(
-    `SELECT count(*)::integer AS count FROM ${table} WHERE external_user_id = $1`,
-    [user],
-  );
-  return row?.count ?? 0;
-}
 
 async function pseudonymOf(erasure: Erasure): Promise<string> {
   const [row] = await service.database.query<{ pseudonym: string }>(
@@ -472,30 +452,9 @@ describe('GET /external-users/{external_user_id}/erasure', () => {
 });
 
 describe('An erasure', () => {
-  const MANY = 30_000;
-
-  /** Adds many entries and events of the user. All entries are from yesterday, because a batch ends with its day. */
-  async function fill(user: string): Promise<void> {
-    const values = [service.development.clientId, user, MANY];
-    await service.database.query(
-      `INSERT INTO request_log (client_id, environment, created_at, type, method, path, status_code, latency_ms, external_user_id)
-       SELECT $1, 'development', date_trunc('day', now(), 'UTC') - n * interval '1 second', 'request', 'POST', '/events', 200, 1,
-              $2::text
-         FROM generate_series(1, $3::integer) n`,
-      values,
-    );
-    await service.database.query(
-      `INSERT INTO webhook_event (id, created_at, client_id, environment, event, external_user_id, body)
-       SELECT gen_random_uuid(), now() - n * interval '1 second', $1, 'development', 'CARD_UPDATED', $2::text,
-              convert_to('{"external_user_id":"' || $2::text || '"}', 'UTF8')
-         FROM generate_series(1, $3::integer / 10) n`,
-      values,
-    );
-  }
-
   it('is continued by another process when its process stops', async () => {
     const user = newUser();
-    await fill(user);
+    await addEntriesOf(user);
     await erase(user);
     const stopping = await jobOfAnotherProcess(service);
     const running = stopping.run();
@@ -529,7 +488,7 @@ describe('An erasure', () => {
 
   it('locks no rows of other users, and few at a time', async () => {
     const user = newUser();
-    await fill(user);
+    await addEntriesOf(user);
     const log = service.app.get(RequestLogRepository);
     const pseudonym = 'erased_test';
     const { clientId } = service.development;

@@ -1,55 +1,17 @@
-import { randomBytes } from 'node:crypto';
 import { SECOND } from '../../src/infrastructure/time/index.js';
 import { UserErasuresService } from '../../src/modules/external-users/user-erasures.service.js';
 import { mcpToken } from '../support/agents.js';
 import { moveClock } from '../support/clock.js';
-import { finishErasures, placesOf } from '../support/erasures.js';
+import { erasuresOf, finishErasures, MANY, newUser } from '../support/erasures.js';
 import { COMMAND_TIMEOUT, Commands } from '../support/commands.js';
 import { eventually } from '../support/eventually.js';
 import { Program } from '../support/program.js';
-import { rememberSecret } from '../support/run-directory.js';
-import { startTestApp, type TestApp, type TestResponse } from '../support/test-app.js';
+import { newKeys, useTestApp } from '../support/test-app.js';
 
-interface Erasure {
-  readonly status: string;
-  readonly erased: number;
-  readonly requested_at: string;
-  readonly finished_at: string | null;
-}
-
-const KEYS = {
-  SECRET_PEPPER: randomBytes(32).toString('base64'),
-  KEY_ENCRYPTION_KEY: randomBytes(32).toString('base64'),
-};
-
-let service: TestApp;
-
-beforeAll(async () => {
-  rememberSecret(...Object.values(KEYS));
-  service = await startTestApp({
-    ...KEYS,
-  });
-});
-afterAll(async () => {
-  await Program.endAll();
-  await service.close();
-});
-
-const newUser = (): string => `person-${randomBytes(8).toString('hex')}`;
-const pathOf = (user: string): string => `/external-users/${encodeURIComponent(user)}`;
-const erase = (user: string, as = service.development): Promise<TestResponse<Erasure>> =>
-  service.request<Erasure>(pathOf(user), { method: 'DELETE', as });
-const progressOf = (user: string, as = service.development): Promise<TestResponse<Erasure>> =>
-  service.request<Erasure>(`${pathOf(user)}/erasure`, { as });
-const tablesOf = (user: string): Promise<string[]> => placesOf(service, user);
-
-async function countOf(table: string, user: string): Promise<number> {
-  const [row] = await service.database.query<{ count: number }>(
-    `SELECT count(*)::integer AS count FROM ${table} WHERE external_user_id = $1`,
-    [user],
-  );
-  return row?.count ?? 0;
-}
+const KEYS = newKeys();
+afterAll(() => Program.endAll());
+const service = useTestApp(KEYS);
+const { erase, progressOf, tablesOf, countOf, addEntriesOf } = erasuresOf(service);
 
 describe('npm run cli -- external-user', () => {
   it(
@@ -88,30 +50,9 @@ describe('npm run cli -- external-user', () => {
 });
 
 describe('An erasure', () => {
-  const MANY = 30_000;
-
-  /** Adds many entries and events of the user. All entries are from yesterday, because a batch ends with its day. */
-  async function fill(user: string): Promise<void> {
-    const values = [service.development.clientId, user, MANY];
-    await service.database.query(
-      `INSERT INTO request_log (client_id, environment, created_at, type, method, path, status_code, latency_ms, external_user_id)
-       SELECT $1, 'development', date_trunc('day', now(), 'UTC') - n * interval '1 second', 'request', 'POST', '/events', 200, 1,
-              $2::text
-         FROM generate_series(1, $3::integer) n`,
-      values,
-    );
-    await service.database.query(
-      `INSERT INTO webhook_event (id, created_at, client_id, environment, event, external_user_id, body)
-       SELECT gen_random_uuid(), now() - n * interval '1 second', $1, 'development', 'CARD_UPDATED', $2::text,
-              convert_to('{"external_user_id":"' || $2::text || '"}', 'UTF8')
-         FROM generate_series(1, $3::integer / 10) n`,
-      values,
-    );
-  }
-
   it('continues where it was when its process is killed', async () => {
     const user = newUser();
-    await fill(user);
+    await addEntriesOf(user);
     await erase(user);
     const environment = {
       ...KEYS,

@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto';
 import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { ModuleRef } from '@nestjs/core';
@@ -5,7 +6,57 @@ import { Clock, MINUTE } from '../../src/infrastructure/time/index.js';
 import { ExternalUsersModule } from '../../src/modules/external-users/external-users.module.js';
 import { UserErasuresService } from '../../src/modules/external-users/user-erasures.service.js';
 import { moveClock } from './clock.js';
-import type { TestApp } from './test-app.js';
+import type { TestApp, TestResponse } from './test-app.js';
+
+export interface Erasure {
+  readonly status: string;
+  readonly erased: number;
+  readonly requested_at: string;
+  readonly finished_at: string | null;
+}
+
+/** Entries of the request log that `addEntriesOf` adds. */
+export const MANY = 30_000;
+
+export const newUser = (): string => `person-${randomBytes(8).toString('hex')}`;
+export const pathOf = (user: string): string => `/external-users/${encodeURIComponent(user)}`;
+
+/** Returns functions that erase users of a service, and show what is left. */
+export function erasuresOf(service: TestApp) {
+  return {
+    erase: (user: string, as = service.development): Promise<TestResponse<Erasure>> =>
+      service.request<Erasure>(pathOf(user), { method: 'DELETE', as }),
+    progressOf: (user: string, as = service.development): Promise<TestResponse<Erasure>> =>
+      service.request<Erasure>(`${pathOf(user)}/erasure`, { as }),
+    tablesOf: (user: string): Promise<string[]> => placesOf(service, user),
+    async countOf(table: string, user: string): Promise<number> {
+      const [row] = await service.database.query<{ count: number }>(
+        `SELECT count(*)::integer AS count FROM ${table} WHERE external_user_id = $1`,
+        [user],
+      );
+      return row?.count ?? 0;
+    },
+
+    /** Adds many entries and events of the user. All entries are from yesterday, because a batch ends with its day. */
+    async addEntriesOf(user: string): Promise<void> {
+      const values = [service.development.clientId, user, MANY];
+      await service.database.query(
+        `INSERT INTO request_log (client_id, environment, created_at, type, method, path, status_code, latency_ms, external_user_id)
+         SELECT $1, 'development', date_trunc('day', now(), 'UTC') - n * interval '1 second', 'request', 'POST', '/events', 200, 1,
+                $2::text
+           FROM generate_series(1, $3::integer) n`,
+        values,
+      );
+      await service.database.query(
+        `INSERT INTO webhook_event (id, created_at, client_id, environment, event, external_user_id, body)
+         SELECT gen_random_uuid(), now() - n * interval '1 second', $1, 'development', 'CARD_UPDATED', $2::text,
+                convert_to('{"external_user_id":"' || $2::text || '"}', 'UTF8')
+           FROM generate_series(1, $3::integer / 10) n`,
+        values,
+      );
+    },
+  };
+}
 
 /** Returns the tables of the database, including partitions, the statistics, and the files that contain the text anywhere. */
 export async function placesOf(service: TestApp, text: string): Promise<string[]> {
