@@ -4,17 +4,10 @@ import { HOUR } from '../../src/infrastructure/time/index.js';
 import { moveClock } from '../support/clock.js';
 import { sendForm } from '../support/device-flow.js';
 import { eventually } from '../support/eventually.js';
-import { CREATE_MCP_TOKEN, CREATE_SESSION } from '../support/operations.js';
+import { useIdempotentOperations, type IdempotentOperation } from '../support/idempotent-operations.js';
+import { CREATE_MCP_TOKEN } from '../support/operations.js';
 import { rememberSecret } from '../support/run-directory.js';
-import {
-  countOf,
-  error,
-  invalidField,
-  useTestApp,
-  type Login,
-  type RequestOptions,
-  type TestResponse,
-} from '../support/test-app.js';
+import { countOf, error, invalidField, useTestApp } from '../support/test-app.js';
 
 const CONCURRENT = 20;
 const KEY_REUSED = error(
@@ -29,61 +22,7 @@ const MALFORMED = invalidField(
 const service = useTestApp({
   MCP_TOKEN_REQUESTS_PER_MINUTE: '1000000',
 });
-let owner: Login;
-let urls = 0;
-
-beforeEach(async () => {
-  owner = await service.login('owner');
-  // An environment can have at most 10 endpoints.
-  await service.database.query('DELETE FROM webhook_endpoint');
-});
-
-const newEndpoint = (): object => ({
-  environment: 'development',
-  url: `https://hooks.example.com/${(urls += 1)}`,
-});
-
-interface IdempotentOperation {
-  readonly path: string;
-  readonly table: string;
-  readonly newBody: () => object;
-  readonly credentials: () => RequestOptions;
-  readonly others: () => Promise<RequestOptions[]>;
-}
-
-const asClient = { credentials: () => ({ as: service.development }), others: otherClients };
-const OPERATIONS: readonly IdempotentOperation[] = [
-  { path: CREATE_MCP_TOKEN.path, table: 'mcp_token', newBody: () => CREATE_MCP_TOKEN.body, ...asClient },
-  { path: CREATE_SESSION.path, table: 'session', newBody: () => CREATE_SESSION.body, ...asClient },
-  {
-    path: '/webhook-endpoints/create',
-    table: 'webhook_endpoint',
-    newBody: newEndpoint,
-    credentials: () => ({ login: owner }),
-    others: async () => {
-      const { id } = await service.anotherOrganization();
-      return [{ login: await service.login('owner', id) }, { login: await service.login('member') }];
-    },
-  },
-];
-
-async function otherClients(): Promise<RequestOptions[]> {
-  return [{ as: service.production }, { as: (await service.anotherOrganization()).development }];
-}
-
-async function send(
-  { path, credentials }: IdempotentOperation,
-  key: string,
-  body: unknown,
-  options = credentials(),
-): Promise<TestResponse> {
-  const response = await service.request(path, { body, headers: { 'idempotency-key': key }, ...options });
-  if (typeof response.body['token'] === 'string') rememberSecret(response.body['token']);
-  return response;
-}
-
-const numberOf = async (table: string): Promise<number> =>
-  Number((await service.database.query<{ count: string }>(`SELECT count(*) FROM ${table}`))[0]?.count);
+const { OPERATIONS, send, numberOf } = useIdempotentOperations(service);
 
 describe.each(OPERATIONS)('An Idempotency-Key with POST $path', (operation) => {
   const { table } = operation;

@@ -1,80 +1,15 @@
 import { randomUUID } from 'node:crypto';
 import pg from 'pg';
 import { eventually } from '../support/eventually.js';
-import { CREATE_MCP_TOKEN, CREATE_SESSION } from '../support/operations.js';
+import { useIdempotentOperations } from '../support/idempotent-operations.js';
 import { Program } from '../support/program.js';
-import { rememberSecret } from '../support/run-directory.js';
-import {
-  basic,
-  startTestApp,
-  type Login,
-  type RequestOptions,
-  type TestApp,
-  type TestResponse,
-} from '../support/test-app.js';
+import { basic, newKeys, useTestApp } from '../support/test-app.js';
 
 /** The same in each process that uses the database. */
-const KEYS = {
-  SECRET_PEPPER: Buffer.alloc(32, 1).toString('base64'),
-  KEY_ENCRYPTION_KEY: Buffer.alloc(32, 2).toString('base64'),
-};
-
-let service: TestApp;
-let owner: Login;
-let urls = 0;
-
-beforeAll(async () => {
-  service = await startTestApp({
-    ...KEYS,
-    MCP_TOKEN_REQUESTS_PER_MINUTE: '1000000',
-    DASHBOARD_REQUESTS_PER_MINUTE: '1000000',
-  });
-});
-afterAll(() => service.close());
-beforeEach(async () => {
-  owner = await service.login('owner');
-  // An environment can have at most 10 endpoints.
-  await service.database.query('DELETE FROM webhook_endpoint');
-});
+const KEYS = newKeys();
+const service = useTestApp({ ...KEYS, MCP_TOKEN_REQUESTS_PER_MINUTE: '1000000' });
+const { OPERATIONS, send, numberOf } = useIdempotentOperations(service);
 afterEach(() => Program.endAll());
-
-const newEndpoint = (): object => ({
-  environment: 'development',
-  url: `https://hooks.example.com/${(urls += 1)}`,
-});
-
-interface IdempotentOperation {
-  readonly path: string;
-  readonly table: string;
-  readonly newBody: () => object;
-  readonly credentials: () => RequestOptions;
-}
-
-const asClient = { credentials: () => ({ as: service.development }) };
-const OPERATIONS: readonly IdempotentOperation[] = [
-  { path: CREATE_MCP_TOKEN.path, table: 'mcp_token', newBody: () => CREATE_MCP_TOKEN.body, ...asClient },
-  { path: CREATE_SESSION.path, table: 'session', newBody: () => CREATE_SESSION.body, ...asClient },
-  {
-    path: '/webhook-endpoints/create',
-    table: 'webhook_endpoint',
-    newBody: newEndpoint,
-    credentials: () => ({ login: owner }),
-  },
-];
-
-async function send(
-  { path, credentials }: IdempotentOperation,
-  key: string,
-  body: unknown,
-  options = credentials(),
-): Promise<TestResponse> {
-  const response = await service.request(path, { body, headers: { 'idempotency-key': key }, ...options });
-  if (typeof response.body['token'] === 'string') rememberSecret(response.body['token']);
-  return response;
-}
-
-const numberOf = async (table: string): Promise<number> =>
-  Number((await service.database.query<{ count: string }>(`SELECT count(*) FROM ${table}`))[0]?.count);
 
 describe.each(OPERATIONS)('An Idempotency-Key with POST $path', (operation) => {
   const { table } = operation;
