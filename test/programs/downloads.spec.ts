@@ -4,25 +4,12 @@ import { existsSync, mkdtempSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { startTestApp, type TestApp } from '../support/test-app.js';
+import { send } from '../support/http.js';
+import { useTestApp } from '../support/test-app.js';
 
-let service: TestApp;
+const service = useTestApp({ DASHBOARD_URL: 'https://dashboard.example.com' });
 
-beforeAll(async () => {
-  service = await startTestApp({ DASHBOARD_URL: 'https://dashboard.example.com' });
-});
-afterAll(() => service.close());
-
-interface Answer {
-  readonly status: number;
-  readonly headers: Headers;
-  readonly text: string;
-}
-
-async function get(path: string, headers: Record<string, string> = {}): Promise<Answer> {
-  const response = await fetch(service.baseUrl + path, { redirect: 'manual', headers });
-  return { status: response.status, headers: response.headers, text: await response.text() };
-}
+const get = (path: string, headers: Record<string, string> = {}) => send(service.baseUrl + path, { headers });
 
 describe('The documentation site', () => {
   it('offers the packages for integrators, with the commands that install them', async () => {

@@ -1,9 +1,8 @@
-import { randomBytes } from 'node:crypto';
 import { eventually } from '../support/eventually.js';
 import { gatewaySignIns, type TestLink } from '../support/gateway-sign-ins.js';
 import { TestGateway } from '../support/merchant-gateway.js';
 import { Program } from '../support/program.js';
-import { startTestApp, type TestApp } from '../support/test-app.js';
+import { newKeys, startTestApp, type TestApp } from '../support/test-app.js';
 import { BEHIND_PROXY, Visitor } from '../support/visitor.js';
 
 let gateway: TestGateway;
@@ -15,8 +14,7 @@ beforeAll(async () => {
   environment = {
     ...BEHIND_PROXY,
     ...gateway.environment,
-    SECRET_PEPPER: randomBytes(32).toString('base64'),
-    KEY_ENCRYPTION_KEY: randomBytes(32).toString('base64'),
+    ...newKeys(),
   };
   service = await startTestApp(environment);
 });
