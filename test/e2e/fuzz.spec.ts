@@ -1,7 +1,6 @@
 import fc from 'fast-check';
-import { ApiClientsService } from '../../src/modules/api-clients/index.js';
-import { IDENTIFY_OPERATION_NAME } from '../../src/modules/detected-accounts/index.js';
 import {
+  enableIdentification,
   BODY_OPERATIONS,
   CREATE_MCP_TOKEN,
   CREATE_SESSION,
@@ -66,9 +65,7 @@ beforeAll(async () => {
      SELECT $1, id, 'development', now() FROM organization`,
     [INTERNAL_CLIENT_ID, id],
   );
-  await service.app
-    .get(ApiClientsService)
-    .enableOperation(service.development.clientId, IDENTIFY_OPERATION_NAME);
+  await enableIdentification(service);
 });
 
 /** Objects with loaded names, parsed from JSON: `{ __proto__: … }` in a literal would set the prototype. */

@@ -4,9 +4,8 @@ import type { IncomingMessage, Server } from 'node:http';
 import { createRequire } from 'node:module';
 import { connect, type Socket } from 'node:net';
 import { brotliCompressSync, deflateSync, gzipSync } from 'node:zlib';
-import { ApiClientsService } from '../../src/modules/api-clients/index.js';
-import { IDENTIFY_OPERATION_NAME } from '../../src/modules/detected-accounts/index.js';
 import {
+  enableIdentification,
   BODY_OPERATIONS,
   CREATE_MCP_TOKEN,
   DISCONNECT_SANDBOX_ACCOUNT,
@@ -53,9 +52,7 @@ const owner = useLogin(service);
 let serviceToken: string;
 beforeAll(async () => {
   ({ token: serviceToken } = await issueServiceToken(service));
-  await service.app
-    .get(ApiClientsService)
-    .enableOperation(service.development.clientId, IDENTIFY_OPERATION_NAME);
+  await enableIdentification(service);
 });
 
 /** A response as read from the socket. */

@@ -1,5 +1,14 @@
 import type { DashboardRole, Scope } from '../../src/infrastructure/auth/index.js';
+import { ApiClientsService } from '../../src/modules/api-clients/index.js';
 import type { AuditAction } from '../../src/modules/audit-logs/index.js';
+import { IDENTIFY_OPERATION_NAME } from '../../src/modules/detected-accounts/index.js';
+import type { TestApp } from './test-app.js';
+
+/** Enables `IDENTIFY_DETECTED_ACCOUNTS` for a client, which new clients cannot use. */
+export const enableIdentification = (
+  { app, development }: TestApp,
+  { clientId } = development,
+): Promise<unknown> => app.get(ApiClientsService).enableOperation(clientId, IDENTIFY_OPERATION_NAME);
 
 /** An operation of the API. */
 export interface TestedOperation {
