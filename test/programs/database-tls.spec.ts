@@ -11,7 +11,7 @@ import {
 } from '../../src/infrastructure/embedded-postgres/index.js';
 import { eventually } from '../support/eventually.js';
 import { RECEIVER_CERTIFICATES, RECEIVER_KEY, TEST_AUTHORITY } from '../support/receiver-certificates.js';
-import { startTestApp, type TestApp } from '../support/test-app.js';
+import { useTestApp } from '../support/test-app.js';
 
 const TIMEOUT = 60_000;
 /** An authority that did not issue the certificate. */
@@ -74,15 +74,10 @@ async function messageOf(attempt: Promise<unknown>): Promise<string> {
 
 describe('A database that requires TLS', () => {
   describe('with DATABASE_CA', () => {
-    let service: TestApp;
-    beforeAll(async () => {
-      await migrate(server.url, TEST_AUTHORITY);
-      service = await startTestApp(
-        { DATABASE_URL: server.url, DATABASE_CA: TEST_AUTHORITY },
-        { backgroundWork: true },
-      );
-    }, TIMEOUT);
-    afterAll(() => service.close());
+    beforeAll(() => migrate(server.url, TEST_AUTHORITY), TIMEOUT);
+    const service = useTestApp(() => ({ DATABASE_URL: server.url, DATABASE_CA: TEST_AUTHORITY }), {
+      backgroundWork: true,
+    });
 
     it('is connected over TLS by every connection of the service', async () => {
       const login = await service.login();
