@@ -1,11 +1,8 @@
-import { ApiClientsService, type IssuedCredentials } from '../../src/modules/api-clients/index.js';
-import {
-  DetectedAccountsImport,
-  IDENTIFY_OPERATION_NAME,
-  type ImportState,
-} from '../../src/modules/detected-accounts/index.js';
+import type { IssuedCredentials } from '../../src/modules/api-clients/index.js';
+import { DetectedAccountsImport, type ImportState } from '../../src/modules/detected-accounts/index.js';
 import { moveClock, stopClock } from '../support/clock.js';
 import { issueServiceToken } from '../support/service-tokens.js';
+import { enableIdentification } from '../support/operations.js';
 import { error, invalidField, useTestApp, type TestResponse } from '../support/test-app.js';
 import { expectUsualErrors } from '../support/usual-errors.js';
 import { watchStatements } from '../support/statements.js';
@@ -185,7 +182,7 @@ describe('POST /detected_accounts/identify', () => {
     const organization = await service.anotherOrganization();
     enabled = organization.development;
     notEnabled = organization.production;
-    await service.app.get(ApiClientsService).enableOperation(enabled.clientId, IDENTIFY_OPERATION_NAME);
+    await enableIdentification(service, enabled);
   });
 
   const identify = (body: unknown, as = enabled) => service.request<Result[]>(IDENTIFY, { body, as });
@@ -216,7 +213,7 @@ describe('POST /detected_accounts/identify', () => {
     const { development, production } = await service.anotherOrganization();
     const body = { external_user_id: 'u', name: ['Netflix'] };
     expect((await identify(body, development)).status).toBe(403);
-    await service.app.get(ApiClientsService).enableOperation(development.clientId, IDENTIFY_OPERATION_NAME);
+    await enableIdentification(service, development);
     using _clock = moveClock(service, 5_001);
     expect((await identify(body, development)).status).toBe(200);
     expect((await identify(body, production)).status).toBe(403);

@@ -19,7 +19,7 @@ import { logLines } from '../support/log-lines.js';
 import { mailsTo, mailTo, sendEmails, tokenIn } from '../support/mails.js';
 import { rememberSecret } from '../support/run-directory.js';
 import { SmtpServer } from '../support/smtp-server.js';
-import { startTestApp, type TestApp } from '../support/test-app.js';
+import { startTestApp, useTestApp, type TestApp } from '../support/test-app.js';
 import { BEHIND_PROXY, Visitor, type PageResponse } from '../support/visitor.js';
 import { whileInsertsFail } from '../support/failing-inserts.js';
 
@@ -29,13 +29,11 @@ const INVITATION = 'Your invitation';
 const CHANGED = 'Your password was changed';
 const EMAILS_OF = 'SELECT 1 FROM outgoing_email WHERE user_id = $1';
 
-let service: TestApp;
+const service = useTestApp(BEHIND_PROXY);
 
 beforeAll(async () => {
   rememberSecret(NEW_PASSWORD);
-  service = await startTestApp(BEHIND_PROXY);
 });
-afterAll(() => service.close());
 
 const ask = (email: string, visitor = new Visitor(service)) => visitor.fill('/password-reset', { email });
 
