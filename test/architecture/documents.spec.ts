@@ -3,10 +3,11 @@
  *
  * @jest-environment-options {"usesBundle": false}
  */
-import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { buildOpenApiDocument } from '../../src/openapi.js';
 import { referencePages } from '../../src/reference.js';
+import { committed, operationsOf } from '../support/documents.js';
 import { MODULE_DEPENDENCIES } from './dependency-rules.js';
 
 const ROOT = join(import.meta.dirname, '..', '..');
@@ -15,8 +16,6 @@ const ROOT = join(import.meta.dirname, '..', '..');
  * operations. A third is what operations and events share, which weighs more for 55 operations.
  */
 const MAX_SIZE_PER_OPERATION = 4_900;
-
-const committed = (file: string): string => readFileSync(join(ROOT, file), 'utf8');
 
 /** Compares a committed file with generated text. A difference is shown below the command that fixes it. */
 function expectUpToDate(file: string, written: string, command: string): void {
@@ -58,16 +57,6 @@ function problemOfInteger(path: string, node: Record<string, unknown>): string[]
   if (format !== undefined) return [`${path}: unknown format ${format}`];
   if (!fits || isTooLarge) return [`${path}: the documented range needs format int64 or a maximum`];
   return NEEDS_64_BITS.test(path) ? [`${path}: the column or the unit needs format int64`] : [];
-}
-
-interface CommittedOperation {
-  readonly operationId: string;
-  readonly tags: readonly string[];
-  readonly responses: Record<string, { readonly $ref?: string }>;
-}
-
-function operationsOf({ paths }: { paths: object }): CommittedOperation[] {
-  return Object.values(paths).flatMap((path: object) => Object.values(path));
 }
 
 describe('Generated documents', () => {

@@ -1,15 +1,14 @@
 import { execFileSync } from 'node:child_process';
-import { mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { toVersion30 } from '../../src/infrastructure/openapi/index.js';
+import { committed, operationsOf } from '../support/documents.js';
 import { toolPath } from '../support/tools.js';
 
 const ROOT = join(import.meta.dirname, '..', '..');
 /** Minimum result of `redocly score`, out of 100. It counts the alternatives of `oneOf`: one schema for each event cost 0.4. */
 const MIN_SCORE = 93;
-
-const committed = (file: string): string => readFileSync(join(ROOT, file), 'utf8');
 
 /** Runs a command of Redocly. @returns its report */
 // oxlint-disable-next-line no-explicit-any
@@ -36,16 +35,6 @@ function withoutSharedResponses(): object {
     }
   }
   return document;
-}
-
-interface CommittedOperation {
-  readonly operationId: string;
-  readonly tags: readonly string[];
-  readonly responses: Record<string, { readonly $ref?: string }>;
-}
-
-function operationsOf({ paths }: { paths: object }): CommittedOperation[] {
-  return Object.values(paths).flatMap((path: object) => Object.values(path));
 }
 
 describe('Generated documents', () => {

@@ -5,6 +5,21 @@ const ROOT = join(import.meta.dirname, '..', '..');
 /** Pages whose links are checked but whose blocks are not run. */
 const LINKS_ONLY = ['CHANGELOG.md', 'bench/RESULTS.md', 'examples/receivers/README.md'];
 
+/** Returns the text of a committed file. */
+export const committed = (file: string): string => readFileSync(join(ROOT, file), 'utf8');
+
+/** An operation of `openapi.json`. */
+interface CommittedOperation {
+  readonly operationId: string;
+  readonly tags: readonly string[];
+  readonly responses: Record<string, { readonly $ref?: string }>;
+}
+
+/** Returns the operations of a document. */
+export function operationsOf({ paths }: { paths: object }): CommittedOperation[] {
+  return Object.values(paths).flatMap((path: object) => Object.values(path));
+}
+
 /** A fenced block of a page. */
 export interface Block {
   readonly page: string;
