@@ -9,7 +9,7 @@ import { TestGateway, type Fault } from '../support/merchant-gateway.js';
 import { rememberSecret } from '../support/run-directory.js';
 import { issueServiceToken } from '../support/service-tokens.js';
 import { NETFLIX, newAgent, textMessagesTo } from '../support/sign-in-links.js';
-import { startTestApp, type TestApp } from '../support/test-app.js';
+import { newKeys, startTestApp, type TestApp } from '../support/test-app.js';
 import { BEHIND_PROXY, Visitor, type PageResponse } from '../support/visitor.js';
 
 /** Milliseconds instead of 30 seconds. */
@@ -28,8 +28,7 @@ beforeAll(async () => {
   environment = {
     ...BEHIND_PROXY,
     ...gateway.environment,
-    SECRET_PEPPER: randomBytes(32).toString('base64'),
-    KEY_ENCRYPTION_KEY: randomBytes(32).toString('base64'),
+    ...newKeys(),
   };
   service = await startTestApp(environment);
   links = service.app.get(SignInLinksService);

@@ -3,7 +3,7 @@ import { allowDomain } from './dashboard-forms.js';
 import { addUser, type TestUser } from './dashboard-users.js';
 import type { DnsServer } from './dns-server.js';
 import { rememberSecret } from './run-directory.js';
-import type { TestApp } from './test-app.js';
+import { newKeys, type TestApp } from './test-app.js';
 import { BEHIND_PROXY, visitorWithRole, type PageResponse, type Visitor } from './visitor.js';
 
 export const SSO_PATH = '/dashboard/single-sign-on';
@@ -15,8 +15,7 @@ export const ssoSettings = ({ address }: DnsServer): Record<string, string> => (
   WEBHOOK_TARGETS: 'any',
   DOMAIN_PROOF_DNS_SERVERS: address,
   DASHBOARD_URL: 'https://dashboard.example.com',
-  SECRET_PEPPER: randomBytes(32).toString('base64'),
-  KEY_ENCRYPTION_KEY: randomBytes(32).toString('base64'),
+  ...newKeys(),
 });
 
 /** An application at an identity provider. */
