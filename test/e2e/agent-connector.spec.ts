@@ -4,6 +4,7 @@ import { ServiceConfiguration } from '../../src/infrastructure/config/index.js';
 import { submitForm } from '../support/dashboard-forms.js';
 import { eventually } from '../support/eventually.js';
 import {
+  ALL_TOOLS,
   CLIENTS,
   mcpToken,
   META,
@@ -22,16 +23,6 @@ import { BEHIND_PROXY } from '../support/visitor.js';
 import { basic, error, useTestApp } from '../support/test-app.js';
 
 const NETFLIX = { id: 16, name: 'Netflix' };
-const ALL_TOOLS = [
-  'get_connection_info',
-  'search_merchants',
-  'search_detected_accounts',
-  'list_merchant_accounts',
-  'create_sign_in_link',
-  'list_sign_in_links',
-  'get_sign_in_link',
-  'cancel_sign_in_link',
-];
 
 const service = useTestApp({
   CORS_ORIGINS: 'https://agent.example.com',

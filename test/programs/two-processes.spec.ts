@@ -1,36 +1,21 @@
-import { randomBytes } from 'node:crypto';
 import { createServer, request as forward, type Server } from 'node:http';
 import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
-import { CLIENTS, mcpToken } from '../support/agents.js';
+import { ALL_TOOLS, CLIENTS, mcpToken } from '../support/agents.js';
 import { Browser, decide, freshAddress, GRANT, startFlow } from '../support/device-flow.js';
 import { Program } from '../support/program.js';
 import { rememberSecret } from '../support/run-directory.js';
-import { startTestApp, type Login, type TestApp } from '../support/test-app.js';
+import { newKeys, startTestApp, type Login, type TestApp } from '../support/test-app.js';
 
-const ALL_TOOLS = [
-  'get_connection_info',
-  'search_merchants',
-  'search_detected_accounts',
-  'list_merchant_accounts',
-  'create_sign_in_link',
-  'list_sign_in_links',
-  'get_sign_in_link',
-  'cancel_sign_in_link',
-];
 const TIMEOUT = 90_000;
 const DASHBOARD_URL = 'https://dashboard.example.com';
-const KEYS = {
-  SECRET_PEPPER: randomBytes(32).toString('base64'),
-  KEY_ENCRYPTION_KEY: randomBytes(32).toString('base64'),
-};
+const KEYS = newKeys();
 
 let service: TestApp;
 let user: Login;
 let baseUrls: string[];
 
 beforeAll(async () => {
-  rememberSecret(...Object.values(KEYS));
   service = await startTestApp({ ...KEYS, DASHBOARD_URL, TRUSTED_PROXY_HOPS: '1' });
   user = await service.login('member');
   const environment = {

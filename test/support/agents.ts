@@ -6,6 +6,18 @@ import { encoded, send } from './http.js';
 import { rememberSecret } from './run-directory.js';
 import type { TestApp } from './test-app.js';
 
+/** The tools of the agent connector, in the order of its list. */
+export const ALL_TOOLS = [
+  'get_connection_info',
+  'search_merchants',
+  'search_detected_accounts',
+  'list_merchant_accounts',
+  'create_sign_in_link',
+  'list_sign_in_links',
+  'get_sign_in_link',
+  'cancel_sign_in_link',
+];
+
 /** The result of a tool, or the error that it reports. */
 export interface ToolResult {
   readonly isError: boolean;
