@@ -1,10 +1,9 @@
 import { readFileSync } from 'node:fs';
-import { ApiClientsService } from '../../src/modules/api-clients/index.js';
-import { IDENTIFY_OPERATION_NAME } from '../../src/modules/detected-accounts/index.js';
 import { saveAgentSettings } from '../support/dashboard-forms.js';
 import { decide, freshAddress, startFlow } from '../support/device-flow.js';
 import { LoginAgent } from '../support/agent-logins.js';
 import { eventually } from '../support/eventually.js';
+import { enableIdentification } from '../support/operations.js';
 import { rememberSecret } from '../support/run-directory.js';
 import { issueServiceToken } from '../support/service-tokens.js';
 import { newLink } from '../support/sign-in-links.js';
@@ -63,9 +62,7 @@ let serviceToken: string;
 
 beforeAll(async () => {
   ({ token: serviceToken } = await issueServiceToken(service));
-  await service.app
-    .get(ApiClientsService)
-    .enableOperation(service.development.clientId, IDENTIFY_OPERATION_NAME);
+  await enableIdentification(service);
 });
 
 /** Returns the body that a viewer fills in. */

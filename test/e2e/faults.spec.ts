@@ -1,11 +1,11 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { DataSource } from 'typeorm';
 import { isDatabaseUnavailable } from '../../src/infrastructure/database/index.js';
-import { ApiClientsService, type IssuedCredentials } from '../../src/modules/api-clients/index.js';
-import { IDENTIFY_OPERATION_NAME } from '../../src/modules/detected-accounts/index.js';
+import type { IssuedCredentials } from '../../src/modules/api-clients/index.js';
 import { eventually } from '../support/eventually.js';
 import { logLinesOf } from '../support/log-lines.js';
 import {
+  enableIdentification,
   CREATE_MCP_TOKEN,
   CREATE_SESSION,
   DASHBOARD_OPERATIONS,
@@ -44,7 +44,7 @@ const owner = useLogin(service, 'owner');
 beforeAll(async () => {
   known = service.development;
   ({ production: unknown } = await service.anotherOrganization());
-  await service.app.get(ApiClientsService).enableOperation(known.clientId, IDENTIFY_OPERATION_NAME);
+  await enableIdentification(service, known);
   // The parameters of a failing statement must not be logged.
   const { email, full_name, phone_number } = SUBMIT_JOB_APPLICATION.body;
   rememberSecret(String(email), String(full_name), String(phone_number));

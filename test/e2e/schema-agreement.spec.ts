@@ -5,10 +5,9 @@ import formats from 'ajv-formats';
 import fc from 'fast-check';
 import { NOT_BLANK } from '../../src/infrastructure/validation/index.js';
 import { EVENT_NAMES } from '../../src/infrastructure/event-catalog/index.js';
-import { ApiClientsService } from '../../src/modules/api-clients/index.js';
-import { IDENTIFY_OPERATION_NAME } from '../../src/modules/detected-accounts/index.js';
 import { exampleEvent } from '../../src/modules/webhooks/index.js';
 import {
+  enableIdentification,
   BODY_OPERATIONS,
   DASHBOARD_OPERATIONS,
   INTERNAL_OPERATIONS,
@@ -85,9 +84,7 @@ let endpointId: string;
 
 beforeAll(async () => {
   ({ token: serviceToken } = await issueServiceToken(service));
-  await service.app
-    .get(ApiClientsService)
-    .enableOperation(service.development.clientId, IDENTIFY_OPERATION_NAME);
+  await enableIdentification(service);
   const body = { environment: 'production', url: 'https://existing.example.com/' };
   const endpoint = await service.request('/webhook-endpoints/create', { body, login: owner });
   endpointId = String(endpoint.body['id']);

@@ -1,11 +1,11 @@
-import { createHmac, randomBytes, randomUUID } from 'node:crypto';
+import { createHmac, randomUUID } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
 import pg from 'pg';
 import { Webhook } from 'standardwebhooks';
 import { exampleEvent, WebhookPublisher } from '../../src/modules/webhooks/index.js';
 import { eventually } from '../support/eventually.js';
 import { logLines } from '../support/log-lines.js';
-import { error, invalidField, startTestApp, type TestApp } from '../support/test-app.js';
+import { newKeys, error, invalidField, startTestApp, type TestApp } from '../support/test-app.js';
 import { startReceiver } from '../support/webhook-receiver.js';
 import { expectUsualErrors } from '../support/usual-errors.js';
 import { WebhookStream } from '../support/webhook-stream.js';
@@ -16,10 +16,7 @@ const UNKNOWN_EVENT = invalidField(
 );
 const TOO_MANY = 'This client has 5 listeners, which is the maximum. Stop one of them.';
 
-const KEYS = {
-  SECRET_PEPPER: randomBytes(32).toString('base64'),
-  KEY_ENCRYPTION_KEY: randomBytes(32).toString('base64'),
-};
+const KEYS = newKeys();
 let service: TestApp;
 /** Another process on the same database. */
 let other: TestApp;
