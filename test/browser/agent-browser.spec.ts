@@ -8,23 +8,19 @@ import {
   expectEmptyWithFocus,
 } from '../support/browser.js';
 import { addUser, openSession, type TestUser } from '../support/dashboard-users.js';
-import { startTestApp, type TestApp } from '../support/test-app.js';
+import { useTestApp } from '../support/test-app.js';
 import { BEHIND_PROXY } from '../support/visitor.js';
 
 describeInBrowser('Agents that log in, in a browser', (windows) => {
-  let service: TestApp;
+  const service = useTestApp(BEHIND_PROXY);
   let agent: LoginAgent;
   let admin: TestUser;
 
   beforeAll(async () => {
-    service = await startTestApp(BEHIND_PROXY);
     // The browser returns to an unknown page of the service.
     agent = await LoginAgent.register(service, { redirectUris: [`${service.baseUrl}/callback`] });
     admin = await addUser(service);
   });
-  afterAll(() => service.close());
-  afterAll(() => expect(windows.findings).toEqual([]));
-
   const consent = /^Connect Test Agent to /;
 
   async function enterUser(page: Page, user: string): Promise<void> {

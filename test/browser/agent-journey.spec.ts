@@ -1,8 +1,8 @@
 import { CLIENTS, mcpToken } from '../support/agents.js';
 import { describeInBrowser, waitForHeading } from '../support/browser.js';
 import { rememberSecret } from '../support/run-directory.js';
-import { startTestApp, type TestApp } from '../support/test-app.js';
-import { startReceiver, type WebhookReceiver } from '../support/webhook-receiver.js';
+import { useTestApp } from '../support/test-app.js';
+import { useReceiver } from '../support/webhook-receiver.js';
 
 const NETFLIX = { id: 16, name: 'Netflix' };
 
@@ -13,21 +13,14 @@ interface SignInLink {
 }
 
 describeInBrowser('The journey of an agent in the sandbox', (windows) => {
-  let service: TestApp;
-  let receiver: WebhookReceiver;
+  const service = useTestApp({ WEBHOOK_TARGETS: 'any' }, { backgroundWork: true });
+  const receiver = useReceiver();
 
   beforeAll(async () => {
-    receiver = await startReceiver();
-    service = await startTestApp({ WEBHOOK_TARGETS: 'any' }, { backgroundWork: true });
     const body = { environment: 'development', url: `${receiver.url}/hook` };
     const login = await service.login('owner');
     expect((await service.request('/webhook-endpoints/create', { body, login })).status).toBe(200);
   });
-  afterAll(async () => {
-    await service.close();
-    await receiver.close();
-  });
-  afterAll(() => expect(windows.findings).toEqual([]));
 
   it.each(Object.entries(CLIENTS))(
     'leads from a token to a connected account (%s)',

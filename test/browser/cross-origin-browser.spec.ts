@@ -2,11 +2,10 @@ import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { describeInBrowser } from '../support/browser.js';
 import { SUBMIT_JOB_APPLICATION } from '../support/operations.js';
-import { startTestApp, type TestApp } from '../support/test-app.js';
+import { useTestApp } from '../support/test-app.js';
 
 let site: Server;
 let origin: string;
-let service: TestApp;
 
 beforeAll(async () => {
   site = createServer((_request, response) => {
@@ -14,14 +13,14 @@ beforeAll(async () => {
   });
   await new Promise<void>((resolve) => site.listen(0, '127.0.0.1', resolve));
   origin = `http://127.0.0.1:${(site.address() as AddressInfo).port}`;
-  service = await startTestApp({ CORS_ORIGINS: `https://app.example.com,${origin}` });
 });
-afterAll(async () => {
-  site.close();
-  await service.close();
-});
+afterAll(() => site.close());
+const service = useTestApp(() => ({ CORS_ORIGINS: `https://app.example.com,${origin}` }));
 
 describeInBrowser('A page of another origin', (windows) => {
+  // The browser reports the operation that it refuses.
+  windows.allowsFindings = true;
+
   it('submits an application and reads the response and its request ID', async () => {
     const page = await windows.open(origin);
     await page.goto(origin);

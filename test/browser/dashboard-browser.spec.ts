@@ -11,26 +11,15 @@ import { addUser, someAddress } from '../support/dashboard-users.js';
 import { eventually } from '../support/eventually.js';
 import { PagePartsModule } from '../support/page-parts.js';
 import { rememberSecret } from '../support/run-directory.js';
-import { startTestApp, type TestApp } from '../support/test-app.js';
-import { startReceiver, type WebhookReceiver } from '../support/webhook-receiver.js';
+import { useTestApp } from '../support/test-app.js';
+import { useReceiver } from '../support/webhook-receiver.js';
 
 describeInBrowser('The dashboard in a browser', (windows) => {
-  let service: TestApp;
-  let receiver: WebhookReceiver;
-
-  beforeAll(async () => {
-    receiver = await startReceiver();
-    service = await startTestApp(
-      { WEBHOOK_TARGETS: 'any' },
-      { backgroundWork: true, modules: [PagePartsModule] },
-    );
-  });
-  afterAll(async () => {
-    await service.close();
-    await receiver.close();
-  });
-  // Problems of all pages that the tests visited.
-  afterAll(() => expect(windows.findings).toEqual([]));
+  const service = useTestApp(
+    { WEBHOOK_TARGETS: 'any' },
+    { backgroundWork: true, modules: [PagePartsModule] },
+  );
+  const receiver = useReceiver();
 
   /** Opens a window in which an owner is logged in. */
   async function open(options: WindowOptions = {}): Promise<Page> {

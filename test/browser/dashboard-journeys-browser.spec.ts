@@ -11,19 +11,18 @@ import {
 import { addUser, openSession } from '../support/dashboard-users.js';
 import { fillRequestLog, loggedRequest } from '../support/request-log-entries.js';
 import { CREATE_SESSION } from '../support/operations.js';
-import { startTestApp, type TestApp } from '../support/test-app.js';
+import { useTestApp } from '../support/test-app.js';
 
 const INVITE = '/dashboard/users/invitations/new';
 
-let service: TestApp;
-beforeAll(async () => {
-  service = await startTestApp();
-});
-afterAll(() => service.close());
+const service = useTestApp();
 
 const invitation = () => ({ email: `${randomUUID()}@example.com`, name: 'Grace Hopper', role: 'viewer' });
 
 describeInBrowser('The dashboard in a browser', (windows) => {
+  // Tests break connections, which the browser reports.
+  windows.allowsFindings = true;
+
   const open = async (path: string) => {
     const page = await windows.open(service.baseUrl, { bypassPolicy: true, login: await service.login() });
     await page.goto(path);

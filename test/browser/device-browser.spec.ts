@@ -3,22 +3,17 @@ import { describeInBrowser, inspect, tabTo, type WindowOptions, waitForHeading }
 import { moveClock } from '../support/clock.js';
 import { addUser, auditOf, openSession, type TestUser } from '../support/dashboard-users.js';
 import { poll, startFlow } from '../support/device-flow.js';
-import { startTestApp, type TestApp } from '../support/test-app.js';
+import { useTestApp } from '../support/test-app.js';
 
 describeInBrowser('Approval in a browser', (windows) => {
-  let service: TestApp;
+  const service = useTestApp({ TRUSTED_PROXY_HOPS: '1' });
   let user: TestUser;
   let login: { readonly cookie: string };
 
   beforeAll(async () => {
-    service = await startTestApp({ TRUSTED_PROXY_HOPS: '1' });
     user = await addUser(service);
     login = await openSession(service, user);
   });
-  afterAll(() => service.close());
-  // Problems found on any page of any journey.
-  afterAll(() => expect(windows.findings).toEqual([]));
-
   const open = (options?: WindowOptions): Promise<Page> => windows.open(service.baseUrl, options);
 
   async function enter(page: Page, userCode: string): Promise<void> {

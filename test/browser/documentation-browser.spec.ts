@@ -4,7 +4,7 @@ import type { CDPSession, Locator, Page } from 'playwright-core';
 import { describeInBrowser, inspect, tabTo } from '../support/browser.js';
 import { loadFactor } from '../support/eventually.js';
 import { rememberSecret } from '../support/run-directory.js';
-import { startTestApp, type TestApp } from '../support/test-app.js';
+import { useTestApp } from '../support/test-app.js';
 /** Bytes that a page may transfer, with all its files. */
 const MAX_TRANSFER = 600_000;
 
@@ -13,16 +13,9 @@ const document = JSON.parse(readFileSync(join(import.meta.dirname, '../../openap
   webhooks: Record<string, unknown>;
 };
 
-let service: TestApp;
-
-beforeAll(async () => {
-  service = await startTestApp({ DASHBOARD_URL: 'https://dashboard.example.com' });
-});
-afterAll(() => service.close());
+const service = useTestApp({ DASHBOARD_URL: 'https://dashboard.example.com' });
 
 describeInBrowser('The documentation in a browser', (windows) => {
-  afterAll(() => expect(windows.findings).toEqual([]));
-
   const PHONE = { width: 390, height: 844 };
 
   /** Opens a page. @returns the page, and the bytes that it has transferred so far */
@@ -128,8 +121,6 @@ describeInBrowser('The documentation in a browser', (windows) => {
 });
 
 describeInBrowser('The API reference', (windows) => {
-  afterAll(() => expect(windows.findings).toEqual([]));
-
   let page: Page;
   // Swagger UI needs seconds of CPU time to show the whole document, so these tests share the page.
   beforeAll(async () => {

@@ -16,7 +16,7 @@ import {
 } from '../support/browser.js';
 import { eventually } from '../support/eventually.js';
 import { fillRequestLog, loggedAttempt, loggedRequest } from '../support/request-log-entries.js';
-import { startTestApp, type Login, type TestApp } from '../support/test-app.js';
+import { useTestApp, type Login } from '../support/test-app.js';
 
 const LOGS = '/dashboard/production/request-logs';
 const AUDIT = '/dashboard/audit-log';
@@ -28,12 +28,11 @@ const EVENT: AnyEvent = {
 } as unknown as AnyEvent;
 
 describeInBrowser('The log pages in a browser', (windows) => {
-  let service: TestApp;
+  const service = useTestApp();
   let production: AttributedClient;
   let login: Login;
 
   beforeAll(async () => {
-    service = await startTestApp();
     production = { clientId: service.production.clientId, environment: 'production' };
     login = await service.login('owner');
     await fillLogs();
@@ -62,10 +61,6 @@ describeInBrowser('The log pages in a browser', (windows) => {
       target: { name: 'https://hooks.example.com/merchants?token=***', environment: 'production' },
     });
   });
-  afterAll(() => service.close());
-  // Problems of all pages that the tests visited.
-  afterAll(() => expect(windows.findings).toEqual([]));
-
   const ago = (minutes: number): Date => new Date(Date.now() - minutes * MINUTE);
 
   async function fillLogs(): Promise<void> {

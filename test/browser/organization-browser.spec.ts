@@ -6,7 +6,7 @@ import { addInvited, addUser, disable, someAddress } from '../support/dashboard-
 import { accessToken, decide, startFlow } from '../support/device-flow.js';
 import { rememberSecret } from '../support/run-directory.js';
 import { newAgent, newLink } from '../support/sign-in-links.js';
-import { startTestApp, type Login, type TestApp } from '../support/test-app.js';
+import { useTestApp, type Login } from '../support/test-app.js';
 
 /** A blue square of 64 by 64 pixels. */
 const IMAGE = Buffer.from(
@@ -15,17 +15,12 @@ const IMAGE = Buffer.from(
 );
 
 describeInBrowser('The pages of an organization in a browser', (windows) => {
-  let service: TestApp;
+  const service = useTestApp();
   let owner: Login;
 
   beforeAll(async () => {
-    service = await startTestApp();
     owner = await service.login('owner');
   });
-  afterAll(() => service.close());
-  // Problems of all pages that the tests visited.
-  afterAll(() => expect(windows.findings).toEqual([]));
-
   const open = (login: Login = owner, options: WindowOptions = {}): Promise<Page> =>
     windows.open(service.baseUrl, { ...options, login });
 

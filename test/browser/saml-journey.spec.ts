@@ -2,22 +2,13 @@ import { randomBytes } from 'node:crypto';
 import type { Page } from 'playwright-core';
 import { describeInBrowser, inspect, useLogin, waitForHeading } from '../support/browser.js';
 import { openSession } from '../support/dashboard-users.js';
-import { startDnsServer, type DnsServer } from '../support/dns-server.js';
+import { useDnsServer } from '../support/dns-server.js';
 import { SamlTestProvider, type SamlAccount } from '../support/saml-provider.js';
 import { addUserAt, newOwner, proveDomain, type Owner } from '../support/single-sign-on.js';
-import { startTestApp, type TestApp } from '../support/test-app.js';
+import { useTestApp } from '../support/test-app.js';
 
-let service: TestApp;
-let dns: DnsServer;
-
-beforeAll(async () => {
-  dns = await startDnsServer();
-  service = await startTestApp({ WEBHOOK_TARGETS: 'any', DOMAIN_PROOF_DNS_SERVERS: dns.address });
-});
-afterAll(async () => {
-  await service.close();
-  await dns.close();
-});
+const dns = useDnsServer();
+const service = useTestApp(() => ({ WEBHOOK_TARGETS: 'any', DOMAIN_PROOF_DNS_SERVERS: dns.address }));
 
 /** Shows the page of the provider, which is on another site, and logs in this account there. */
 async function provide(
@@ -57,6 +48,9 @@ async function beginAt(page: Page, email: string): Promise<void> {
 }
 
 describeInBrowser('Single sign-on with SAML', (windows) => {
+  // The identity provider is on another host.
+  windows.allowsFindings = true;
+
   const someone = (domain: string): string => `${randomBytes(6).toString('hex')}@${domain}`;
 
   /** An organization with a proved domain, and an owner who can log in with a password. */

@@ -1,25 +1,20 @@
 import type { Page } from 'playwright-core';
 import { describeInBrowser, focused, inspect, tabTo, type WindowOptions } from '../support/browser.js';
 import { fillRequestLog, loggedRequest } from '../support/request-log-entries.js';
-import { startTestApp, type Login, type TestApp } from '../support/test-app.js';
+import { useTestApp, type Login } from '../support/test-app.js';
 
 const LOGS = '/dashboard/production/request-logs';
 
 describeInBrowser('Saved filters', (windows) => {
-  let service: TestApp;
+  const service = useTestApp();
 
   beforeAll(async () => {
-    service = await startTestApp();
     const client = { clientId: service.production.clientId, environment: 'production' } as const;
     await fillRequestLog(service, [
       loggedRequest(client, { createdAt: new Date(), statusCode: 500, path: '/failed' }),
       loggedRequest(client, { createdAt: new Date(), path: '/succeeded' }),
     ]);
   });
-  afterAll(() => service.close());
-  // Problems of all pages that the tests visited.
-  afterAll(() => expect(windows.findings).toEqual([]));
-
   async function openAs(login: Login, options: WindowOptions = {}): Promise<Page> {
     const page = await windows.open(service.baseUrl, { ...options, login });
     await page.goto(LOGS);

@@ -9,19 +9,12 @@ import {
 } from '../support/browser.js';
 import { newLink } from '../support/sign-in-links.js';
 import { SignInLinksService } from '../../src/modules/sign-in-links/index.js';
-import { startTestApp, type TestApp } from '../support/test-app.js';
+import { useTestApp } from '../support/test-app.js';
 
 const PHONE = { width: 390, height: 844 };
 
 describeInBrowser('Sign-in links in a browser', (windows) => {
-  let service: TestApp;
-
-  beforeAll(async () => {
-    service = await startTestApp({ SIGN_IN_FORMS_PER_MINUTE: '1000' });
-  });
-  afterAll(() => service.close());
-  // Problems found on any page of any journey.
-  afterAll(() => expect(windows.findings).toEqual([]));
+  const service = useTestApp({ SIGN_IN_FORMS_PER_MINUTE: '1000' });
 
   const open = (options?: WindowOptions): Promise<Page> => windows.open(service.baseUrl, options);
   const button = (page: Page, name: string): Promise<void> => page.getByRole('button', { name }).click();

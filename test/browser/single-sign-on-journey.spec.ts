@@ -1,7 +1,7 @@
 import type { Page } from 'playwright-core';
 import { describeInBrowser, inspect, useLogin, waitForHeading } from '../support/browser.js';
 import { openSession, type TestUser } from '../support/dashboard-users.js';
-import { startDnsServer, type DnsServer } from '../support/dns-server.js';
+import { useDnsServer } from '../support/dns-server.js';
 import { CookieJar, OpenidProviderServer } from '../support/openid-provider.js';
 import {
   addProvider,
@@ -12,20 +12,11 @@ import {
   someDomain,
   SSO_PATH,
 } from '../support/single-sign-on.js';
-import { startTestApp, type TestApp } from '../support/test-app.js';
+import { useTestApp } from '../support/test-app.js';
 import { Visitor, type PageResponse } from '../support/visitor.js';
 
-let service: TestApp;
-let dns: DnsServer;
-
-beforeAll(async () => {
-  dns = await startDnsServer();
-  service = await startTestApp({ WEBHOOK_TARGETS: 'any', DOMAIN_PROOF_DNS_SERVERS: dns.address });
-});
-afterAll(async () => {
-  await service.close();
-  await dns.close();
-});
+const dns = useDnsServer();
+const service = useTestApp(() => ({ WEBHOOK_TARGETS: 'any', DOMAIN_PROOF_DNS_SERVERS: dns.address }));
 
 const accountOf = ({ id, email }: TestUser) => ({ sub: `account-${id}`, email, email_verified: true });
 
@@ -90,6 +81,9 @@ describe.each([
 });
 
 describeInBrowser('Single sign-on in a browser', (windows) => {
+  // The identity provider is on another host.
+  windows.allowsFindings = true;
+
   let provider: OpenidProviderServer;
 
   beforeAll(async () => {

@@ -3,7 +3,7 @@ import type { AttributedClient } from '../../src/infrastructure/http/index.js';
 import { DAY, HOUR } from '../../src/infrastructure/time/index.js';
 import { describeInBrowser, inspect, openAccountMenu, type WindowOptions } from '../support/browser.js';
 import { fillRequestLog, loggedRequest } from '../support/request-log-entries.js';
-import { startTestApp, type Login, type TestApp } from '../support/test-app.js';
+import { useTestApp, type Login } from '../support/test-app.js';
 import { Visitor } from '../support/visitor.js';
 
 const LOGS = '/dashboard/production/request-logs';
@@ -13,12 +13,11 @@ const ZONE = 'Australia/Darwin';
 const OFFSET = 9.5 * HOUR;
 
 describeInBrowser('Times on pages', (windows) => {
-  let service: TestApp;
+  const service = useTestApp();
   let login: Login;
   const time = new Date(Math.floor((Date.now() - 2 * DAY) / HOUR) * HOUR);
 
   beforeAll(async () => {
-    service = await startTestApp();
     login = await service.login('owner');
     const production: AttributedClient = {
       clientId: service.production.clientId,
@@ -29,10 +28,6 @@ describeInBrowser('Times on pages', (windows) => {
       loggedRequest(production, { createdAt: new Date(time.getTime() + OFFSET), path: '/later' }),
     ]);
   });
-  afterAll(() => service.close());
-  // Problems of all pages that the tests visited.
-  afterAll(() => expect(windows.findings).toEqual([]));
-
   async function openAs(path: string, options: WindowOptions): Promise<Page> {
     const page = await windows.open(service.baseUrl, { ...options, login });
     await page.goto(path);

@@ -2,37 +2,25 @@ import type { Page } from 'playwright-core';
 import { exampleEvent, WebhookPublisher } from '../../src/modules/webhooks/index.js';
 import { describeInBrowser, inspect, tabTo, type WindowOptions, waitForHeading } from '../support/browser.js';
 import { eventually } from '../support/eventually.js';
-import { startTestApp, type Login, type TestApp } from '../support/test-app.js';
-import { startReceiver, type WebhookReceiver } from '../support/webhook-receiver.js';
+import { useLogin, useTestApp } from '../support/test-app.js';
+import { useReceiver } from '../support/webhook-receiver.js';
 
 const ENDPOINTS = '/dashboard/development/webhook-endpoints';
 const EVENTS = '/dashboard/development/events';
 const PHONE = { width: 390, height: 844 };
 
 describeInBrowser('Webhook endpoints and events in a browser', (windows) => {
-  let service: TestApp;
-  let receiver: WebhookReceiver;
-  let login: Login;
+  const service = useTestApp(
+    { WEBHOOK_TARGETS: 'any', WEBHOOK_RETRY_SECONDS: '0,3600', TRUSTED_PROXY_HOPS: '1' },
+    { backgroundWork: true },
+  );
+  const receiver = useReceiver();
+  const login = useLogin(service, 'admin');
 
-  beforeAll(async () => {
-    receiver = await startReceiver();
-    service = await startTestApp(
-      { WEBHOOK_TARGETS: 'any', WEBHOOK_RETRY_SECONDS: '0,3600', TRUSTED_PROXY_HOPS: '1' },
-      { backgroundWork: true },
-    );
-    login = await service.login('admin');
-  });
-  afterAll(async () => {
-    await service.close();
-    await receiver.close();
-  });
   beforeEach(() => {
     receiver.response = 200;
     return service.database.query('DELETE FROM webhook_endpoint');
   });
-  // Problems found on any page of any journey.
-  afterAll(() => expect(windows.findings).toEqual([]));
-
   async function open(options: WindowOptions = {}): Promise<Page> {
     return windows.open(service.baseUrl, { ...options, login });
   }

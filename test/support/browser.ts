@@ -55,6 +55,7 @@ export function describeInBrowser(name: string, tests: (windows: Windows) => voi
     beforeAll(() => windows.start(), TIMEOUT);
     afterAll(() => windows.end(), TIMEOUT);
     tests(windows);
+    afterAll(() => expect(windows.allowsFindings ? [] : windows.findings).toEqual([]));
   });
 }
 
@@ -71,6 +72,8 @@ export interface WindowOptions {
 
 /** Browser windows with separate cookies. Requests to other hosts are recorded as findings. */
 export class Windows {
+  /** Otherwise the tests of the group fail if any page had a finding. */
+  allowsFindings = false;
   private browser: Browser | undefined;
   private readonly foreignRequests: string[] = [];
   private readonly consoleErrors: string[] = [];
