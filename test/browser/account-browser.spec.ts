@@ -16,23 +16,18 @@ import {
 import { addUser, auditOf, openSession, type TestUser } from '../support/dashboard-users.js';
 import { mailTo, tokenIn } from '../support/mails.js';
 import { rememberSecret } from '../support/run-directory.js';
-import { startTestApp, type TestApp } from '../support/test-app.js';
+import { useTestApp } from '../support/test-app.js';
 import { totpCode } from '../support/totp.js';
 import { moveClock } from '../support/clock.js';
 
 const NEW_PASSWORD = 'correct horse battery staple';
 
 describeInBrowser('Logins and accounts in a browser', (windows) => {
-  let service: TestApp;
+  const service = useTestApp();
 
   beforeAll(async () => {
     rememberSecret(NEW_PASSWORD);
-    service = await startTestApp();
   });
-  afterAll(() => service.close());
-  // Problems of all pages that the tests visited.
-  afterAll(() => expect(windows.findings).toEqual([]));
-
   const open = (options?: WindowOptions): Promise<Page> => windows.open(service.baseUrl, options);
 
   /** @returns the secret and the recovery codes */

@@ -6,7 +6,7 @@ import { LoginAgent } from '../support/agent-logins.js';
 import { describeInBrowser, logIn, useLogin } from '../support/browser.js';
 import { PasswordLinksService } from '../../src/modules/dashboard-login/passwords/password-links.service.js';
 import { addInvited, addUser, openSession, sessionsOf, someAddress } from '../support/dashboard-users.js';
-import { startDnsServer, type DnsServer } from '../support/dns-server.js';
+import { useDnsServer } from '../support/dns-server.js';
 import { startFlow } from '../support/device-flow.js';
 import { eventually } from '../support/eventually.js';
 import { mailTo, tokenIn } from '../support/mails.js';
@@ -14,7 +14,7 @@ import { rememberSecret } from '../support/run-directory.js';
 import { SamlTestProvider } from '../support/saml-provider.js';
 import { newLink } from '../support/sign-in-links.js';
 import { addSamlProvider, newOwner, proveDomain } from '../support/single-sign-on.js';
-import { startTestApp, type TestApp } from '../support/test-app.js';
+import { useTestApp } from '../support/test-app.js';
 import { totpCode } from '../support/totp.js';
 import { Visitor } from '../support/visitor.js';
 
@@ -67,27 +67,21 @@ describeInBrowser('Forms that a browser sends again', (windows) => {
   // The forms of agents and identity providers lead to other hosts.
   windows.allowsFindings = true;
 
-  let service: TestApp;
-  let dns: DnsServer;
+  const dns = useDnsServer();
+  const service = useTestApp(() => ({
+    TRUSTED_PROXY_HOPS: '1',
+    SIGN_IN_FORMS_PER_MINUTE: '1000',
+    WEBHOOK_TARGETS: 'any',
+    DOMAIN_PROOF_DNS_SERVERS: dns.address,
+  }));
   let server: AgentServer;
   let agent: LoginAgent;
 
   beforeAll(async () => {
-    dns = await startDnsServer();
-    service = await startTestApp({
-      TRUSTED_PROXY_HOPS: '1',
-      SIGN_IN_FORMS_PER_MINUTE: '1000',
-      WEBHOOK_TARGETS: 'any',
-      DOMAIN_PROOF_DNS_SERVERS: dns.address,
-    });
     server = await AgentServer.start();
     agent = await LoginAgent.register(service, { redirectUris: [server.redirectUri] });
   });
-  afterAll(async () => {
-    server.close();
-    await service.close();
-    await dns.close();
-  });
+  afterAll(() => server.close());
 
   async function count(statement: string, ...values: unknown[]): Promise<number> {
     const rows = await service.database.query<{ count: number }>(
