@@ -27,7 +27,13 @@ export default async function globalSetup() {
   process.env.TEST_DATABASE_DIRECTORY = hasMemory() ? makeDirectory(MEMORY) : join(directory, 'database');
   onInterruption(globalTeardown);
   const { TEST_CITUS_BINARIES: binaries } = process.env;
-  await Promise.all([binaries === undefined ? startServer() : startCluster(directory, binaries), buildAll()]);
+  const server = binaries === undefined ? startServer() : startCluster(directory, binaries);
+  const failed = (await Promise.allSettled([server, buildAll()])).find(({ reason }) => reason);
+  if (failed) {
+    // Jest tears down only what was set up completely.
+    await globalTeardown();
+    throw failed.reason;
+  }
   // With one worker, tests run in this process, and Jest copies global names: all files would share the metadata of libraries.
   for (const name of ['classValidatorMetadataStorage', 'typeormMetadataArgsStorage']) delete globalThis[name];
 }
