@@ -40,7 +40,7 @@ export default {
   // Each failure is printed once, at the end of its file.
   reporters: [['default', { summaryThreshold: Infinity }], '<rootDir>/test/support/whole-run.reporter.mjs'],
   testSequencer: '<rootDir>/test/support/slow-first.sequencer.mjs',
-  maxWorkers: 4,
+  maxWorkers: 3,
   // With ES modules, Node.js keeps the context of each test file in memory (nodejs/node#59118).
   workerIdleMemoryLimit: '1GB',
   testTimeout: 20_000,
