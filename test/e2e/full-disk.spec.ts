@@ -71,6 +71,8 @@ describe('A full disk', () => {
     });
     await eventually('they are written', async () => (await logged()).length === users.length);
     expect(await logged()).toEqual(users);
+    // The entries can be read a moment before the process knows that they are stored.
+    await eventually('the line is logged', () => lines().length > 1);
     expect(lines().slice(1)).toEqual([['log', 'Writing request log entries has resumed']]);
   });
 
