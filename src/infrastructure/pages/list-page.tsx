@@ -130,7 +130,7 @@ function listPage<Row, Query>(
     </EmptyState>
   ) : undefined;
   const results = (
-    <Results canBeLive={canBeLive} hasTools>
+    <Results canBeLive={canBeLive}>
       <FormProblem />
       {result && <FilterChips filters={chips} />}
       {shown}

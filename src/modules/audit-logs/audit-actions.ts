@@ -16,6 +16,7 @@ const byUser = by('A user');
 const byUserOrClient = by('A user or an API client');
 const byClientUser = by('A user of an API client');
 const byUserOrService = by('A user or the service');
+const byService = by('The service');
 const byOperator = by('An operator of the platform');
 
 const PLATFORM_ONLY = 'The entry is in the log of the platform only.';
@@ -43,11 +44,7 @@ export const AUDIT_ACTIONS = {
     'unlinked/unlink a user from an account at the identity provider',
     'The next login links the user again.',
   ),
-  'auth.session_end': byUser(
-    'user',
-    'ended/end other logins',
-    'These are one or all logins of the same user.',
-  ),
+  'auth.session_end': byUser('user', 'ended/end other logins', 'The user ended one or all of them.'),
   'auth.password_reset': byUser('user', 'set/set a password with a link from an email'),
   'auth.password_change': byUser('user', 'changed/change the password'),
   'auth.device_approve': byUser('device', 'approved/approve the request of a device (for the API client *)'),
@@ -106,19 +103,19 @@ export const AUDIT_ACTIONS = {
   'domain.add': byUser('domain', 'added/add an allowed domain *'),
   'domain.remove': byUser('domain', 'removed/remove an allowed domain *'),
   'domain.prove': byUser('domain', 'proved/prove a domain *', 'A DNS record shows who owns it.'),
-  'domain.lose_proof': by('The service')(
+  'domain.lose_proof': byService(
     'domain',
     'lost/lose the proof of a domain (named *)',
     'The DNS record was missing for days.',
   ),
   'agent.approve': byClientUser('agent', 'approved/approve an agent (named *)'),
   'agent.decline': byClientUser('agent', 'declined/decline an agent (named *)'),
-  'agent.refuse': byClientUser(
+  'agent.refuse': byService(
     'agent',
     'ended/end a request of an agent *',
     'It was continued in another browser than the one it began in.',
   ),
-  'agent.reuse': byClientUser(
+  'agent.reuse': byService(
     'agent',
     'ended/end a connection with copied tokens of an agent *',
     'A code or refresh token was used again.',

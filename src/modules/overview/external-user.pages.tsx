@@ -38,8 +38,7 @@ import {
   type MerchantAccountResponse,
 } from '../merchant-accounts/index.js';
 import {
-  EntryStatus,
-  nameOf,
+  entryColumns,
   RequestLogsService,
   unlessBusy,
   type RequestLogEntryResponse,
@@ -195,16 +194,7 @@ function externalUserPage(environment: PlatformEnvironment, props: ExternalUserP
         )}
         <Counts {...props} />
         <Section title="Latest activity" rows={props.entries ?? []}>
-          {[
-            { title: 'Time', kind: 'time', cell: ({ datetime }) => datetime },
-            {
-              title: 'Request',
-              kind: 'main',
-              cell: nameOf,
-              to: ({ id }) => dashboardPath(environment, 'request-logs', String(id)),
-            },
-            { title: 'Status', kind: 'text', cell: (entry) => <EntryStatus entry={entry} /> },
-          ]}
+          {entryColumns(environment)}
         </Section>
         <Section title="Merchant accounts" rows={props.accounts}>
           {ACCOUNT_COLUMNS}

@@ -127,7 +127,7 @@ function overviewPage({
             <PeriodFields />
           </FurtherFilters>
         </FilterForm>
-        <Results canBeLive hasTools>
+        <Results canBeLive>
           <FormProblem />
           {overview?.incompleteBefore ? (
             <Notice kind="bad">

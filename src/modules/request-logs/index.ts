@@ -7,7 +7,7 @@ export {
   type RequestLogEntryResponse,
   type RequestLogEntry,
 } from './reading/request-logs.dto.js';
-export { nameOf, EntryStatus, type FilterOption } from './pages/request-logs.pages.js';
+export { entryColumns, type FilterOption } from './pages/request-logs.pages.js';
 export { deliveryFailure } from './pages/delivery-failures.js';
 export { EventBodies, WebhookFilterOptions } from './pages/request-logs-pages.controller.js';
 export { RequestLogsService } from './reading/request-logs.service.js';

@@ -340,17 +340,15 @@ export function FilterChips({ filters }: FilterChipsProps): VNode | null {
 interface ResultsProps {
   /** Whether the list may be updated live: the user turns it on. */
   readonly canBeLive?: boolean;
-  /** Whether a `FilterForm` starts and stops the updates. */
-  readonly hasTools?: boolean;
   readonly children: ComponentChildren;
 }
 
 /**
  * The results of a list. With live updates, a script loads the list again every 5 seconds while the page is visible, and changes
- * only what differs, so that users keep their focus, selection and place. Users start and stop them (WCAG 2.2, 2.2.2), and each
- * update counts toward the user's request limit.
+ * only what differs, so that users keep their focus, selection and place. Users start and stop them in the `FilterForm` (WCAG 2.2,
+ * 2.2.2), and each update counts toward the user's request limit.
  */
-export function Results({ canBeLive = false, hasTools = false, children }: ResultsProps): VNode {
+export function Results({ canBeLive = false, children }: ResultsProps): VNode {
   const { path, query } = usePage();
   const isLive = canBeLive && query['live'] === 'on';
   const address = pathWith(path, query, {});
@@ -367,7 +365,7 @@ export function Results({ canBeLive = false, hasTools = false, children }: Resul
     <div id={RESULTS} {...live}>
       {canBeLive ? (
         <p class="live needs-script">
-          <span role="status" /> {hasTools ? null : <LiveSwitch />}
+          <span role="status" />
         </p>
       ) : null}
       {children}

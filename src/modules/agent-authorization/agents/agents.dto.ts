@@ -50,7 +50,7 @@ export class RegisterAgentRequest {
 @ApiSchema({
   description:
     'A registered agent: [RFC 7591, section 3.2.1](https://www.rfc-editor.org/rfc/rfc7591#section-3.2.1). The `client_name` ' +
-    'is what users see. `redirect_uris` are those of the request that can be used. Other metadata of the request are replaced.',
+    'is what users see. `redirect_uris` are those of the request that can be used. Other metadata of the request is replaced.',
 })
 export class RegisteredAgentResponse extends DocumentLike('RFC 7591, section 3.2.1', {
   client_id_issued_at: 1_790_000_000,

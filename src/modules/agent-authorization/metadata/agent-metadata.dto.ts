@@ -21,7 +21,7 @@ export const resourceMetadataOf = (resource: string, issuer: string) => ({
 @ApiSchema({
   description:
     'Metadata of a protected resource: [RFC 9728, section 2](https://www.rfc-editor.org/rfc/rfc9728#section-2). The ' +
-    '`resource` is the address of the agent connector. Only one issuer has tokens for it.',
+    '`resource` is the address of the agent connector. Only one issuer issues tokens for it.',
 })
 export class ProtectedResourceMetadata extends DocumentLike(
   'RFC 9728, section 2',

@@ -116,19 +116,23 @@ export function requestLogList(
     isSplit: true,
     isDense: true,
     caption: 'Request log entries, newest first',
-    columns: [
-      { title: 'Time', kind: 'time', cell: ({ datetime }) => datetime },
-      {
-        title: 'Request',
-        kind: 'main',
-        cell: nameOf,
-        to: ({ id }) => dashboardPath(environment, 'request-logs', String(id)),
-      },
-      { title: 'Status', kind: 'text', cell: (entry) => <EntryStatus entry={entry} /> },
-      ...columns.map((name) => COLUMNS[name]),
-    ],
+    columns: [...entryColumns(environment), ...columns.map((name) => COLUMNS[name])],
     empty: NO_ENTRIES_YET,
   };
+}
+
+/** Returns the columns of every list of entries. */
+export function entryColumns(environment: PlatformEnvironment): readonly Column<RequestLogEntryResponse>[] {
+  return [
+    { title: 'Time', kind: 'time', cell: ({ datetime }) => datetime },
+    {
+      title: 'Request',
+      kind: 'main',
+      cell: nameOf,
+      to: ({ id }) => dashboardPath(environment, 'request-logs', String(id)),
+    },
+    { title: 'Status', kind: 'text', cell: (entry) => <EntryStatus entry={entry} /> },
+  ];
 }
 
 /** Returns the entries, with what can be done with them. */
