@@ -121,7 +121,8 @@ export function useTestApp(
     const given = typeof environment === 'function' ? environment() : environment;
     Object.assign(service, await startTestApp(given, options));
   });
-  afterAll(() => service.close());
+  // Nothing was started if `beforeAll` failed.
+  afterAll(() => (service as Partial<TestApp>).close?.());
   return service;
 }
 
