@@ -430,6 +430,17 @@ describe('The authorization endpoint', () => {
     expect(twice).toMatchObject({ status: 400, location: null });
   });
 
+  it('reads what follows a question mark that is not encoded, as in the queries of some clients', async () => {
+    const path = agent.authorizePath({ state: '/return?x=1' }).replace('%3Fx', '?x');
+    const visitor = new Visitor(service);
+    const { location } = await visitor.get(`${path}&scope=accounts:read`);
+    await visitor.fill(location ?? '', { action: 'log_in', external_user_id: 'question' });
+    const parameters = returned(await visitor.fill(location ?? '', { action: 'approve' }));
+    expect(parameters.get('state')).toBe('/return?x=1');
+    const { body } = await agent.redeem(parameters.get('code') ?? '');
+    expect(body.scope).toBe('accounts:read');
+  });
+
   it.each([
     ['unknown parameters, also repeated ones', '&prompt=consent&nonce=a&nonce=b&claims=%7B%7D&x=%00'],
     ['parameters without a value', '&scope=&resource=&response_mode=&login_hint'],

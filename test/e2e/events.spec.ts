@@ -408,6 +408,13 @@ describe('GET /events/{id}', () => {
       });
   });
 
+  it('shows deliveries of a worker whose clock is 30 s behind that of the publisher', async () => {
+    const clock = moveClock(service, 30_000);
+    const id = await published(statusUpdate());
+    clock[Symbol.dispose]();
+    await settled(id, ['succeeded 1', 'succeeded 1']);
+  });
+
   it('shows a delivery that waits for its retry', async () => {
     using _restored = { [Symbol.dispose]: () => (receiver.response = 200) };
     receiver.response = (response, { path }) => response.writeHead(path === '/second' ? 503 : 200).end();

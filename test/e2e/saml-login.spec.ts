@@ -1,4 +1,6 @@
+import type { Worker } from 'node:worker_threads';
 import { MINUTE } from '../../src/infrastructure/time/index.js';
+import { SamlWorker } from '../../src/modules/single-sign-on/saml/saml-worker.js';
 import { auditOf, sessionsOf, type TestUser } from '../support/dashboard-users.js';
 import { startDnsServer, type DnsServer } from '../support/dns-server.js';
 import {
@@ -128,6 +130,13 @@ describe('A login with SAML', () => {
     expect(
       await service.database.query('SELECT issuer, subject FROM sso_identity WHERE user_id = $1', [user.id]),
     ).toEqual([{ issuer: provider.entityId, subject: `name-${user.id}` }]);
+  });
+
+  it('is possible after the thread that checks responses has ended', async () => {
+    const user = await addUser();
+    await logIn(user);
+    await (Reflect.get(service.app.get(SamlWorker), 'thread') as Worker).terminate();
+    expect((await logIn(user)).response.location).toBe('/dashboard');
   });
 
   it('stores nothing that the provider sent after the login, except the address and the link', async () => {

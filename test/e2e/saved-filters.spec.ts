@@ -23,6 +23,7 @@ const LISTS = [
   ['/dashboard/development/merchants', 'name=net&status=hidden'],
   ['/dashboard/development/merchant-accounts', 'external_user_id=user-1'],
   ['/dashboard/development/agents', 'host=agent.example.com'],
+  ['/dashboard/development/agents', 'host=agent.example.com?a'],
   ['/dashboard/audit-log', 'actor=ada&action=user.add&outcome=denied'],
   ['/dashboard/users', 'search=ada&role=member&status=active&two_factor=off'],
 ] as const;

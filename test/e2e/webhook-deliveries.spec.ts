@@ -1,9 +1,11 @@
+import { randomUUID } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
 import pg from 'pg';
 import { Webhook } from 'standardwebhooks';
 import { Transactional, PartitionRotation } from '../../src/infrastructure/database/index.js';
 import type { AnyEvent } from '../../src/infrastructure/event-catalog/index.js';
 import { ApiClientsService, SigningSecrets } from '../../src/modules/api-clients/index.js';
+import type { OwnedWebhookEndpoint } from '../../src/modules/webhook-endpoints/index.js';
 import { WebhookPublisher } from '../../src/modules/webhooks/index.js';
 import { serviceSignature, standardSignature } from '../../src/modules/webhooks/signing/event-signer.js';
 import { DeliveryQueueService } from '../../src/modules/webhooks/queue/delivery-queue.service.js';
@@ -111,6 +113,23 @@ describe('An attempt', () => {
     dns.set(HOST, { a: ['127.0.0.1'] });
     await queueIsEmpty();
     expect((await attemptsOf(id)).at(-1)).toMatchObject({ status_code: 200 });
+  });
+
+  it('is the only one of a test, even if the DNS servers failed', async () => {
+    dns.set(HOST, { errorCode: 2 });
+    const id = randomUUID();
+    await addEndpoint(service, client().clientId, `http://${HOST}/`, id);
+    const { body } = await service.request(`/webhook-endpoints/${id}/test`, { body: {}, login: owner });
+    expect(body).toMatchObject({ received: false, reason: 'DNS' });
+    await queueIsEmpty();
+    expect(await attemptsOf(String(body['event_id']))).toHaveLength(1);
+  });
+
+  it('is not made for a test of an endpoint that was deleted meanwhile', async () => {
+    const endpoint = { id: randomUUID(), url: receiver.url, client: client() } as OwnedWebhookEndpoint;
+    await expect(service.app.get(WebhookPublisher).publishTest(endpoint, 'CARD_UPDATED')).rejects.toThrow(
+      'There is no webhook endpoint with this ID.',
+    );
   });
 });
 
@@ -549,6 +568,17 @@ describe('Lanes', () => {
       `UPDATE webhook_delivery SET lease_until = now() - interval '1 second', claim_id = gen_random_uuid(), claimed_by = NULL`,
     );
 
+  /** Adds an attempt of a worker that has ended. */
+  const addClaim = (eventId: string, { id, url }: Endpoint, startedAt: string) =>
+    service.database.query(
+      `WITH lane AS (UPDATE webhook_lane SET in_flight = in_flight + 1 WHERE endpoint_id = $2)
+       INSERT INTO webhook_delivery (endpoint_id, event_id, event_created_at, url, attempts, attempts_allowed, due_at,
+                                     claim_id, claimed_by, attempt_started_at, lease_until)
+       SELECT $2, id, created_at, $3, 1, 3, now(), gen_random_uuid(), 1, ${startedAt}, ${startedAt} + interval '1 hour'
+         FROM webhook_event WHERE id = $1`,
+      [eventId, id, url],
+    );
+
   it('count an attempt whose lease expired, and drop its late result', async () => {
     await createEndpoint();
     let release = (): void => undefined;
@@ -575,14 +605,7 @@ describe('Lanes', () => {
     const endpoint = await createEndpoint();
     const id = await publish();
     await queueIsEmpty();
-    await service.database.query(
-      `WITH lane AS (UPDATE webhook_lane SET in_flight = in_flight + 1 WHERE endpoint_id = $2)
-       INSERT INTO webhook_delivery (endpoint_id, event_id, event_created_at, url, attempts, attempts_allowed, due_at,
-                                     claim_id, claimed_by, attempt_started_at, lease_until)
-       SELECT $2, id, created_at, $3, 1, 3, now(), gen_random_uuid(), 1, now(), now() + interval '1 hour'
-         FROM webhook_event WHERE id = $1`,
-      [id, endpoint.id, endpoint.url],
-    );
+    await addClaim(id, endpoint, 'now()');
     await receiver.arrived(2);
     expect((await attempted(id, 3)).slice(1)).toEqual([
       { status_code: 0, reason: 'INTERRUPTED', attempt: 1 },
@@ -591,6 +614,15 @@ describe('Lanes', () => {
     await queueIsEmpty();
     const { body } = await service.request(`/webhook-endpoints/${endpoint.id}`, { login: owner });
     expect(body['health']).toMatchObject({ consecutive_failures: 0, throttled: false });
+  });
+
+  it('are resumed if the attempt was interrupted more than 24 days ago, the longest time in a column of milliseconds', async () => {
+    const endpoint = await createEndpoint();
+    const id = await publish();
+    await queueIsEmpty();
+    await addClaim(id, endpoint, `now() - interval '26 days'`);
+    await receiver.arrived(2);
+    await queueIsEmpty();
   });
 
   it('leave an attempt alone while its worker is connected', async () => {
@@ -716,7 +748,7 @@ describe('While the database is unavailable', () => {
 
 describe('Rotation of events', () => {
   it('keeps events as long as the request log, and drops deliveries with their events', async () => {
-    await createEndpoint();
+    const endpoint = await createEndpoint();
     receiver.response = (response) => response.writeHead(503, { 'Retry-After': '900' }).end();
     const id = await publish();
     await attempted(id, 1);
@@ -727,6 +759,15 @@ describe('Rotation of events', () => {
     };
     await rotateIn(30);
     expect(await keptEvents()).toHaveLength(1);
+    // Its event was dropped while no process was running, so that no worker could resume it.
+    const days = `now() - interval '40 days'`;
+    await service.database.query(
+      `WITH lane AS (UPDATE webhook_lane SET in_flight = in_flight + 1 WHERE endpoint_id = $2)
+       INSERT INTO webhook_delivery (endpoint_id, event_id, event_created_at, url, attempts, attempts_allowed, due_at,
+                                     claim_id, claimed_by, attempt_started_at, lease_until)
+       VALUES ($2, $1, ${days}, $3, 1, 3, now(), gen_random_uuid(), 1, ${days}, ${days})`,
+      [randomUUID(), endpoint.id, endpoint.url],
+    );
     await rotateIn(32);
     expect(await keptEvents()).toHaveLength(0);
     await queueIsEmpty();

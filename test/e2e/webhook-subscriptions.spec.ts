@@ -400,6 +400,12 @@ describe('An endpoint that keeps failing', () => {
     expect(await recovered(id)).toEqual({ queued: 0 });
   });
 
+  it('can be enabled by a process whose clock is far behind that of the worker', async () => {
+    const id = await disabled();
+    await service.database.query(`UPDATE webhook_endpoint SET disabled_at = now() + interval '1 hour'`);
+    expect(await patch(id, { status: 'enabled' })).toMatchObject({ status: 'enabled' });
+  });
+
   it('drops its waiting deliveries when it is disabled, and recovers their events', async () => {
     const id = await disabled();
     // Deliveries that were published at the moment when the endpoint was disabled.

@@ -152,6 +152,32 @@ describe('mcs login', () => {
     expect((await service.request('/me', { token })).status).toBe(401);
   });
 
+  it('ends if the token cannot be revoked, and revokes it with the client that it belongs to', async () => {
+    await storeLogin();
+    const offline = await mcs('logout', { environment: { MCS_BASE_URL: 'http://127.0.0.1:1' } });
+    expect(offline).toMatchObject({ code: 0, errors: expect.stringContaining('could not be revoked') });
+    expect(stored()).toEqual({});
+
+    await storeLogin();
+    const token = String(stored()['default']?.['access_token']);
+    const other = { MCS_CLIENT_ID: service.production.clientId };
+    expect(await mcs('logout', { environment: other })).toMatchObject({ code: 0, errors: '' });
+    expect((await service.request('/me', { token })).status).toBe(401);
+
+    await storeLogin();
+    changeProfile({ expires_at: new Date(0).toISOString(), base_url: 'http://127.0.0.1:1' });
+    expect(await mcs('logout')).toMatchObject({ code: 0, errors: '' });
+    expect(stored()).toEqual({});
+  });
+
+  it('is not necessary with the token of a variable, which says its environment and its end', async () => {
+    const environment = { MCS_ACCESS_TOKEN: await accessToken(service, owner, service.production) };
+    expect(await json('logs list', { environment })).toEqual([]);
+    const { output } = await mcs('whoami', { environment });
+    expect(output).toMatch(/^environment {2}production$/m);
+    expect(output).toMatch(/\(14 minutes\)$/m);
+  });
+
   it('fails if the user declines', async () => {
     expect(await declined).toMatchObject({ code: 1, errors: expect.stringContaining('Error: ') });
   });

@@ -9,7 +9,7 @@ import {
 import { EXIT, Failure, isTemporary } from './failures.js';
 import { clientOf } from './http.js';
 import type { Output } from './output.js';
-import type { Settings } from './settings.js';
+import type { Environment, Profile, Settings } from './settings.js';
 
 /** Milliseconds before its expiry in which a token is no longer used. */
 const LEEWAY = 10_000;
@@ -50,6 +50,19 @@ export class AccessTokens {
     const { access_token: token, expires_at: expiresAt } = this.settings.profile;
     if (!token || Date.parse(expiresAt ?? '') - LEEWAY < Date.now()) throw NOT_LOGGED_IN;
     return token;
+  }
+
+  /** What is known about the token that is used: of a given one what it says itself, if it can be read. */
+  get details(): Pick<Profile, 'environment' | 'expires_at'> {
+    const fromEnvironment = process.env['MCS_ACCESS_TOKEN'];
+    if (!fromEnvironment) return this.settings.profile;
+    try {
+      const payload = Buffer.from(fromEnvironment.split('.')[1] ?? '', 'base64url').toString();
+      const { environment, exp } = JSON.parse(payload) as { environment?: Environment; exp: number };
+      return { environment, expires_at: new Date(exp * 1000).toISOString() };
+    } catch {
+      return {};
+    }
   }
 
   /** Returns the stored token, or asks the user for a new one. For commands that run longer than a token lasts. */
@@ -148,8 +161,12 @@ export class AccessTokens {
     else this.output.progress(`The address is not opened, because it is not on ${origin}.`);
   }
 
-  async revoke(token: string): Promise<void> {
-    await this.client().revokeToken({ token, client_id: this.clientId });
+  /** Revokes the stored token unless it has expired. It is sent only to the service, and with the client, that it was stored with. */
+  async revoke(): Promise<void> {
+    const { base_url, dashboard_url, client_id, access_token: token, expires_at } = this.settings.profile;
+    if (!token || !client_id || Date.parse(expires_at ?? '') < Date.now()) return;
+    const baseUrl = dashboard_url ?? base_url ?? this.settings.dashboardUrl;
+    await clientOf({ baseUrl }).revokeToken({ token, client_id });
   }
 
   private client(): MerchantConnectivity {

@@ -76,6 +76,12 @@ describe('Following the request log', () => {
     expect(await tail.look()).toEqual([]);
   });
 
+  it('begins with as many entries as it should, even if they are on several pages', async () => {
+    for (let id = 1; id <= 200; id += 1) log.add(id, now - 900_000 + id * 1_000);
+    expect(idsOf(await tail.begin(120))).toEqual(Array.from({ length: 120 }, (_, index) => 81 + index));
+    expect(await tail.look()).toEqual([]);
+  });
+
   it('begins with an empty log', async () => {
     expect(await tail.begin(10)).toEqual([]);
     log.add(1, now);

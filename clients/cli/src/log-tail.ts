@@ -54,7 +54,7 @@ export class LogTail {
   /** Returns the last entries, and begins after them. */
   async begin(count: number): Promise<LogEntry[]> {
     this.restart();
-    const { data: newest } = await this.page({});
+    const { entries: newest } = await this.read({}, Math.max(1, Math.ceil(count / ENTRIES_PER_PAGE)));
     const last = timeOf(newest[0]);
     if (last === undefined) return [];
     const { entries: recent, isComplete } = await this.read({ start: last - MAX_LATENESS }, PAGES_AT_ONCE);

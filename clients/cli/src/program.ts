@@ -31,7 +31,7 @@ export class Session {
 
   /** The environment of an option, or of the access token. */
   environment(option: string | undefined): Environment {
-    const environment = option ?? this.settings.profile.environment ?? 'development';
+    const environment = option ?? this.tokens.details.environment ?? 'development';
     if (environment === 'development' || environment === 'production') return environment;
     throw usage(`The environment must be development or production, not ${environment}.`);
   }

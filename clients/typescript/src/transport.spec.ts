@@ -254,6 +254,18 @@ describe('The client', () => {
       expect(requests).toHaveLength(6);
     });
 
+    it.each([null, []])(
+      'creating an endpoint with the events %j not at all, and reports the failure',
+      async (events) => {
+        answers = [failure(503, { 'retry-after': '0' })];
+        const endpoint = { environment: 'development', url: 'https://hooks.example.com/', events } as const;
+        await expect(client({ accessToken: 'jwt' }).createWebhookEndpoint(endpoint)).rejects.toMatchObject({
+          status: 503,
+        });
+        expect(requests).toHaveLength(1);
+      },
+    );
+
     it('publishing only with an idempotency key', async () => {
       const event = {
         client_id: 'c',

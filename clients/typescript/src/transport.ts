@@ -329,8 +329,11 @@ function releasedAtEnd(response: Response, release: () => void): Response {
 
 /** Whether each event to be published has an idempotency key. */
 function hasKeys(body: unknown): boolean {
-  const { events = [body] } = (body ?? {}) as { readonly events?: readonly unknown[] };
-  return events.every((event) => (event as { idempotency_key?: unknown } | undefined)?.idempotency_key);
+  const { events } = (body ?? {}) as { readonly events?: readonly unknown[] | null };
+  const all = events ?? [body];
+  const hasKey = (event: unknown) =>
+    Boolean((event as { idempotency_key?: unknown } | null)?.idempotency_key);
+  return all.length > 0 && all.every(hasKey);
 }
 
 function valueOf(secret: Secret | undefined): string | undefined | Promise<string> {

@@ -10,6 +10,7 @@ export * from './http.configuration.js';
 export * from './http.module.js';
 export * from './json-body.guard.js';
 export * from './nearest-path.js';
+export * from './path-and-query.js';
 export * from './request-body.js';
 export * from './request-context.js';
 export * from './request-origin.js';

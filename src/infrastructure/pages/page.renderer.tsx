@@ -4,7 +4,14 @@ import type { Request, Response } from 'express';
 import { renderToString } from 'preact-render-to-string';
 import type { DashboardIdentity } from '../auth/index.js';
 import { parsedUrl, ServiceConfiguration, type PlatformEnvironment } from '../config/index.js';
-import { clearCookie, cookieOf, environmentOf, setCookie, type FormFields } from '../http/index.js';
+import {
+  clearCookie,
+  cookieOf,
+  environmentOf,
+  pathAndQuery,
+  setCookie,
+  type FormFields,
+} from '../http/index.js';
 import { Clock, DAY, MINUTE } from '../time/index.js';
 import { FormTokens } from './form-tokens.js';
 import { Layout } from './layout.js';
@@ -116,7 +123,7 @@ export class PageRenderer {
   }
 
   private rememberDone(response: Response, path: string): void {
-    const done = new URLSearchParams(path.split('?')[1]?.split('#')[0]).get('done');
+    const done = pathAndQuery(path).query.get('done');
     if (done === null) return;
     const expires = new Date(this.clock.milliseconds() + DONE_COOKIE_LIFETIME);
     setCookie(response, DONE_COOKIE, done, expires);

@@ -1,6 +1,6 @@
 import { Controller, Post } from '@nestjs/common';
 import { INVALID_FIELD } from '../errors/index.js';
-import { setCookie } from '../http/index.js';
+import { pathAndQuery, setCookie } from '../http/index.js';
 import { Clock, DAY } from '../time/index.js';
 import type { PageResponse } from './page.js';
 import { PageRoute, Visit, type PageVisit } from './page-route.decorator.js';
@@ -28,8 +28,7 @@ export class TimeZoneController {
 
 /** What was done before must not be announced again, and a link must not announce what was not done. */
 function withoutNotice(page: string): string {
-  const [path = '', query] = page.split('?', 2);
-  const parameters = new URLSearchParams(query);
-  parameters.delete('done');
-  return parameters.size === 0 ? path : `${path}?${parameters}`;
+  const { path, query } = pathAndQuery(page);
+  query.delete('done');
+  return query.size === 0 ? path : `${path}?${query}`;
 }

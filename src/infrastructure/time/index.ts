@@ -22,6 +22,8 @@ export const SECOND = 1000;
 export const MINUTE = 60 * SECOND;
 export const HOUR = 60 * MINUTE;
 export const DAY = 24 * HOUR;
+/** By which the clocks of two processes may differ: what one has stored after the other can have an earlier time. */
+export const CLOCK_TOLERANCE = 60 * SECOND;
 
 /**
  * Returns the cron expression of a job that runs once an hour. Each job has a minute of its own, so that the jobs do not

@@ -1,4 +1,5 @@
 import { Controller, Get, Inject, Post } from '@nestjs/common';
+import { pathAndQuery } from '../../infrastructure/http/index.js';
 import {
   ANY_USER,
   Checkboxes,
@@ -113,8 +114,8 @@ function pathOf({ list, filters }: ListAddress, done?: string): string {
 
 /** Only a path that is that of a list leads anywhere (`FilteredLists`). */
 function addressOf(page: string): ListAddress {
-  const [list = '', query] = page.split('?', 2);
-  return { list, filters: new URLSearchParams(query) };
+  const { path, query } = pathAndQuery(page);
+  return { list: path, filters: query };
 }
 
 export const SAVED_FILTER_PAGES = [SavedFiltersController, DeleteFiltersPage];

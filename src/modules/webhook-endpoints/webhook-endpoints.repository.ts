@@ -1,8 +1,9 @@
 import { Injectable } from '@nestjs/common';
 import { Transaction } from '../../infrastructure/database/index.js';
+import { CLOCK_TOLERANCE, SECOND } from '../../infrastructure/time/index.js';
 import { WebhookEndpoint } from './webhook-endpoint.entity.js';
 
-const CLOCK_TOLERANCE = '1 minute';
+const TOLERANCE = `interval '${CLOCK_TOLERANCE / SECOND} seconds'`;
 
 /** Whether endpoints are disabled, and what they miss then. */
 @Injectable()
@@ -20,7 +21,7 @@ export class WebhookEndpointsRepository {
       `UPDATE webhook_endpoint
           SET disabled_at = NULL,
               missed_periods = missed_periods + tstzmultirange(
-                tstzrange(disabled_at - interval '${CLOCK_TOLERANCE}', $2::timestamptz + interval '${CLOCK_TOLERANCE}'))
+                tstzrange(disabled_at - ${TOLERANCE}, GREATEST($2, disabled_at) + ${TOLERANCE}))
         WHERE id = $1 AND disabled_at IS NOT NULL`,
       [id, now],
     );

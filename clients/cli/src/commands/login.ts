@@ -109,7 +109,7 @@ function readCredentials(path: string): CredentialsFile {
 async function whoami(session: Session): Promise<void> {
   const { settings, output } = session;
   const user = await session.dashboard().getCurrentUser();
-  const { expires_at: expiresAt } = settings.profile;
+  const { expires_at: expiresAt } = session.tokens.details;
   const minutes = expiresAt && Math.floor((Date.parse(expiresAt) - Date.now()) / 60_000);
   const lines = [
     `${user.name} <${user.email}>, ${user.role}`,
@@ -117,14 +117,20 @@ async function whoami(session: Session): Promise<void> {
     `scopes       ${user.token?.scopes.join(' ')}`,
     `service      ${settings.dashboardUrl}`,
     `profile      ${settings.profileName}`,
-    `expires      ${expiresAt} (${minutes} minutes)`,
+    ...(expiresAt ? [`expires      ${expiresAt} (${minutes} minutes)`] : []),
   ];
   output.result({ ...user, profile: settings.profileName, expires_at: expiresAt }, ...lines);
 }
 
 async function logout({ settings, tokens, output }: Session): Promise<void> {
-  const { access_token: token } = settings.profile;
-  if (token !== undefined) await tokens.revoke(token);
+  const { expires_at: end } = settings.profile;
+  try {
+    await tokens.revoke();
+  } catch (error) {
+    output.progress(
+      `The access token could not be revoked, and is valid until ${end}: ${(error as Error).message}`,
+    );
+  }
   settings.remove();
   output.result({ profile: settings.profileName }, `Logged out (profile ${settings.profileName}).`);
 }

@@ -1,6 +1,6 @@
 import { Controller, Get, Param, Post, type StreamableFile } from '@nestjs/common';
 import { parsedUrl } from '../../../infrastructure/config/index.js';
-import { requestOrigin, type RequestOrigin } from '../../../infrastructure/http/index.js';
+import { pathAndQuery, requestOrigin, type RequestOrigin } from '../../../infrastructure/http/index.js';
 import {
   browserOf,
   FormTokens,
@@ -76,7 +76,7 @@ export class AuthorizationPagesController {
   async begin(@Visit() { params, request, response }: PageVisit<'client_id'>): Promise<PageResponse> {
     const issuer = await this.settings.findIssuer(params.client_id);
     if (!issuer) return refusedPage(AGENTS_NOT_ALLOWED.message, 404);
-    const query = parametersIn(new URLSearchParams(request.url.split('?', 2)[1]));
+    const query = parametersIn(pathAndQuery(request.url).query);
     const agentId = single(query, 'client_id');
     if (agentId === undefined)
       return refusedPage('The request lacks the parameter client_id, or repeats it.');

@@ -49,8 +49,8 @@ export class SamlWorker implements OnModuleDestroy {
 
   private async perform(task: object): Promise<SamlOutcome> {
     clearTimeout(this.idle);
-    const thread = (this.thread ??= await startThread());
-    const timer = setTimeout(() => void thread.terminate(), TIME_LIMIT);
+    const thread = (this.thread ??= await this.start());
+    const timer = setTimeout(() => this.end(), TIME_LIMIT);
     const done = new AbortController();
     const { signal } = done;
     try {
@@ -61,7 +61,7 @@ export class SamlWorker implements OnModuleDestroy {
       const [outcome] = (await Promise.race([once(thread, 'message', { signal }), ended])) as [SamlOutcome];
       return outcome;
     } catch (error) {
-      this.thread = undefined;
+      this.end();
       const isOutOfMemory = (error as NodeJS.ErrnoException).code === 'ERR_WORKER_OUT_OF_MEMORY';
       throw isOutOfMemory ? new RefusedLogin(TOO_SLOW) : error;
     } finally {
@@ -69,6 +69,15 @@ export class SamlWorker implements OnModuleDestroy {
       done.abort();
       this.idle = setTimeout(() => this.end(), IDLE_TIME).unref();
     }
+  }
+
+  private async start(): Promise<Worker> {
+    const thread = await startThread();
+    // A thread that has ended neither answers nor ends again, so no task may wait for it.
+    thread.once('exit', () => {
+      if (this.thread === thread) this.thread = undefined;
+    });
+    return thread;
   }
 
   private end(): void {

@@ -4,7 +4,7 @@ import { AccessibleClients, type DashboardScope } from '../../../infrastructure/
 import type { AttributedClient } from '../../../infrastructure/http/index.js';
 import { CursorCodec, type CursorScope } from '../../../infrastructure/crypto/index.js';
 import { cutToPage } from '../../../infrastructure/paging/index.js';
-import { Clock, periodOf, type Period } from '../../../infrastructure/time/index.js';
+import { Clock, CLOCK_TOLERANCE, periodOf, type Period } from '../../../infrastructure/time/index.js';
 import { ApiClientDirectory } from '../../api-clients/index.js';
 import {
   MAX_PERIOD,
@@ -141,7 +141,7 @@ export class PublishedEventsService {
   ): Promise<WithDeliveries<Event>[]> {
     if (events.length === 0) return [];
     const ids = events.map(({ id }) => id);
-    const since = new Date(Math.min(...events.map(({ createdAt }) => createdAt.getTime())));
+    const since = new Date(Math.min(...events.map(({ createdAt }) => createdAt.getTime())) - CLOCK_TOLERANCE);
     // In this order: a delivery that ends in between is shown as waiting, not as missing.
     const pending = await this.repository.pending(client.clientId, ids);
     const attempts = await this.requestLog.attemptsOf(client, ids, since);

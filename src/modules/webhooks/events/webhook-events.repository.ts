@@ -82,8 +82,8 @@ export class WebhookEventsRepository implements EventBodies, UserDataHolder {
   }
 
   /**
-   * Empties events of the user, and deletes their idempotency keys and deliveries. A lane is locked before its deliveries, as
-   * everywhere. An attempt in progress ends, but is not settled and not logged.
+   * Empties events of the user, and deletes their idempotency keys and deliveries. An attempt in progress ends, but is not settled
+   * and not logged.
    */
   async eraseBatch({ clientId, externalUserId, pseudonym }: ErasedUser): Promise<number> {
     const [{ erased }] = await this.transaction.manager.query<[{ erased: number }]>(
@@ -97,10 +97,29 @@ export class WebhookEventsRepository implements EventBodies, UserDataHolder {
               DELETE FROM webhook_event_key
                WHERE client_id = $1 AND created_at = ANY (ARRAY(SELECT created_at FROM event))
                  AND event_id = ANY (ARRAY(SELECT id FROM event))),
-            waiting AS MATERIALIZED (
-              SELECT id, endpoint_id FROM webhook_delivery
-               WHERE endpoint_id = ANY (ARRAY(SELECT id FROM webhook_endpoint WHERE client_id = $1))
-                 AND event_id IN (SELECT id FROM event)),
+            ${deletedDeliveries(`endpoint_id = ANY (ARRAY(SELECT id FROM webhook_endpoint WHERE client_id = $1))
+                 AND event_id IN (SELECT id FROM event)`)}
+       SELECT count(*)::integer AS erased FROM erased`,
+      [clientId, externalUserId, pseudonym, EVENTS_PER_ERASURE],
+    );
+    return erased;
+  }
+
+  private async deleteDependents(oldestKept: Date): Promise<void> {
+    // An expired claim is resumed within seconds, unless no process was running until its event was dropped.
+    await this.transaction.manager.query(
+      `WITH ${deletedDeliveries(`event_created_at < $1 AND (claim_id IS NULL OR lease_until < now() - interval '1 hour')`)}
+       SELECT`,
+      [oldestKept],
+    );
+    const keys = { table: 'webhook_event_key', key: 'client_id, key', column: 'created_at' };
+    await this.transaction.deleteBefore(new Date(oldestKept.getTime() - DAY), keys);
+  }
+}
+
+/** Returns parts of a statement that delete deliveries, and free the lanes of their attempts. A lane is locked before its deliveries, as everywhere. */
+function deletedDeliveries(condition: string): string {
+  return `waiting AS MATERIALIZED (SELECT id, endpoint_id FROM webhook_delivery WHERE ${condition}),
             lane AS MATERIALIZED (
               SELECT endpoint_id FROM webhook_lane
                WHERE endpoint_id IN (SELECT endpoint_id FROM waiting) ORDER BY endpoint_id FOR UPDATE),
@@ -111,19 +130,5 @@ export class WebhookEventsRepository implements EventBodies, UserDataHolder {
             freed AS (
               UPDATE webhook_lane SET in_flight = in_flight - attempts
                 FROM (SELECT endpoint_id, count(claim_id)::integer AS attempts FROM deleted GROUP BY 1) ended
-               WHERE webhook_lane.endpoint_id = ended.endpoint_id)
-       SELECT count(*)::integer AS erased FROM erased`,
-      [clientId, externalUserId, pseudonym, EVENTS_PER_ERASURE],
-    );
-    return erased;
-  }
-
-  private async deleteDependents(oldestKept: Date): Promise<void> {
-    await this.transaction.manager.query(
-      'DELETE FROM webhook_delivery WHERE event_created_at < $1 AND claim_id IS NULL',
-      [oldestKept],
-    );
-    const keys = { table: 'webhook_event_key', key: 'client_id, key', column: 'created_at' };
-    await this.transaction.deleteBefore(new Date(oldestKept.getTime() - DAY), keys);
-  }
+               WHERE webhook_lane.endpoint_id = ended.endpoint_id)`;
 }

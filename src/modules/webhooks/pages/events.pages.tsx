@@ -37,6 +37,7 @@ import {
   type PageResponse,
   type PageVisit,
 } from '../../../infrastructure/pages/index.js';
+import { CLOCK_TOLERANCE } from '../../../infrastructure/time/index.js';
 import { MAX_PERIOD, MAX_PERIOD_DAYS } from '../../request-logs/index.js';
 import {
   AttemptResult,
@@ -278,8 +279,9 @@ function eventPage(
 
 /** The request log shows the last day by default, and at most 7 days. */
 function periodSince(time: Date): string {
-  const end = new Date(time.getTime() + MAX_PERIOD);
-  return String(new URLSearchParams({ start: time.toISOString(), end: end.toISOString() }));
+  const start = new Date(time.getTime() - CLOCK_TOLERANCE);
+  const end = new Date(start.getTime() + MAX_PERIOD);
+  return String(new URLSearchParams({ start: start.toISOString(), end: end.toISOString() }));
 }
 
 interface DeliveriesProps {

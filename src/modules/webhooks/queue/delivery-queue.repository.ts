@@ -1,7 +1,8 @@
 import { Injectable } from '@nestjs/common';
 import { prepared, presentProcesses, Transaction } from '../../../infrastructure/database/index.js';
 import type { AttributedClient } from '../../../infrastructure/http/index.js';
-import type { OwnedWebhookEndpoint } from '../../webhook-endpoints/index.js';
+import { MAX_INT32 } from '../../../infrastructure/schemas/index.js';
+import { WEBHOOK_ENDPOINT_NOT_FOUND, type OwnedWebhookEndpoint } from '../../webhook-endpoints/index.js';
 import { HAS_BODY, type EventPosition } from '../events/webhook-events.repository.js';
 import { WebhookDeliveriesConfiguration } from '../webhook-deliveries.configuration.js';
 import { longestDelayOfFirstRetry, type ClaimedDelivery, type EventToDeliver } from './delivery.js';
@@ -168,7 +169,11 @@ export class DeliveryQueueRepository {
     });
   }
 
-  /** Adds a delivery with a single attempt, already claimed for the calling process. */
+  /**
+   * Adds a delivery with a single attempt, already claimed for the calling process.
+   *
+   * @throws ApiError WEBHOOK_ENDPOINT_NOT_FOUND
+   */
   async addClaimed(event: EventPosition, endpoint: OwnedWebhookEndpoint): Promise<ClaimedDelivery> {
     const [row] = await this.transaction.manager.query<DeliveryRow[]>(
       `WITH lane AS (
@@ -185,8 +190,8 @@ export class DeliveryQueueRepository {
        SELECT ${CLAIMED} FROM claimed JOIN webhook_event event ON event.id = $1 AND event.created_at = $2`,
       [event.id, event.createdAt, endpoint.id, endpoint.url],
     );
-    if (!row)
-      throw new Error(`The endpoint ${endpoint.id} no longer exists, or the event ${event.id} is not stored`);
+    // It may have been deleted since it was read.
+    if (!row) throw WEBHOOK_ENDPOINT_NOT_FOUND.error();
     return toClaimed(row);
   }
 
@@ -230,7 +235,7 @@ export class DeliveryQueueRepository {
   ): Promise<(ClaimedDelivery & { readonly startedMillisecondsAgo: number })[]> {
     const rows = await this.transaction.manager.query<(DeliveryRow & { startedMillisecondsAgo: number })[]>(
       `SELECT ${CLAIMED},
-              (extract(epoch FROM now() - claimed.attempt_started_at) * 1000)::integer AS "startedMillisecondsAgo"
+              LEAST(extract(epoch FROM now() - claimed.attempt_started_at) * 1000, ${MAX_INT32})::integer AS "startedMillisecondsAgo"
          FROM webhook_delivery claimed
          JOIN webhook_event event ON event.id = claimed.event_id AND event.created_at = claimed.event_created_at
         WHERE claimed.lease_until IS NOT NULL AND claimed.claim_id <> ALL ($4)

@@ -10,6 +10,8 @@ describe('attemptsAllowedAfter', () => {
     ['ours', 3, 4],
     ['unknown', 19, 20],
     ['ours', 20, 20],
+    ['ours', 1, 1],
+    ['unknown', 1, 1],
   ] as const)('after a failure that is %s, %d attempts become %d', (fault, before, allowed) =>
     expect(after(fault, before)).toBe(allowed),
   );

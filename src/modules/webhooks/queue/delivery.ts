@@ -97,9 +97,13 @@ export interface FinishedAttempt {
 /** A delivery whose attempts fail on this side gets no more than these. */
 const MAX_ATTEMPTS = 20;
 
-/** Returns how many attempts a delivery has after one that failed: an attempt that this side may have broken does not count. */
+/**
+ * Returns how many attempts a delivery has after one that failed: an attempt that this side may have broken does not count,
+ * except that of a test, whose sender has learned the result and expects no other attempt.
+ */
 export function attemptsAllowedAfter({ delivery, outcome }: FinishedAttempt): number {
   const { attemptsAllowed } = delivery;
-  const isFree = (outcome.fault ?? 'theirs') !== 'theirs' && attemptsAllowed < MAX_ATTEMPTS;
+  const isTest = attemptsAllowed === 1;
+  const isFree = !isTest && (outcome.fault ?? 'theirs') !== 'theirs' && attemptsAllowed < MAX_ATTEMPTS;
   return isFree ? attemptsAllowed + 1 : attemptsAllowed;
 }
