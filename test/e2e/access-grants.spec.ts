@@ -43,6 +43,15 @@ const expectRefused = ({ status, problem }: FormResponse, message: string, expec
   expect([status, problem]).toEqual([expected, message]);
 
 describe('An access grant', () => {
+  it('is shown as the temporary role if it is the highest', async () => {
+    const { userId, email } = await service.login('member');
+    await grant({ email }, { role: 'owner', expires_in: String(7 * ONE_DAY) });
+    await grant({ email });
+    const { text } = await openPage(service, owner, `/dashboard/users?search=${email}`);
+    expect(text).toContain('Member (temporarily Owner)');
+    expect((await openPage(service, owner, `/dashboard/users/${userId}`)).text).toContain('Owner until');
+  });
+
   it('gives a member the rights of an admin until it expires', async () => {
     const member = await service.login('member');
     expect(await mayManage(member)).toBe(false);

@@ -1,6 +1,7 @@
-import { generateKeyPairSync, randomBytes, randomInt } from 'node:crypto';
+import { generateKeyPairSync, randomBytes, randomInt, randomUUID } from 'node:crypto';
 import { MerchantGatewayService } from '../../src/modules/merchant-gateway/index.js';
 import { MerchantSignOutsJob } from '../../src/modules/merchant-gateway/merchant-sign-outs.job.js';
+import { MerchantSignOutsRepository } from '../../src/modules/merchant-gateway/merchant-sign-outs.repository.js';
 import { MerchantStatusesService } from '../../src/modules/merchant-statuses/index.js';
 import { SignInLinksService } from '../../src/modules/sign-in-links/index.js';
 import { CLIENTS, mcpToken, sendRpc, toolCall } from '../support/agents.js';
@@ -43,7 +44,8 @@ afterAll(async () => {
 /** Each test begins with a gateway that responds, and with no circuit that an earlier test has opened. */
 beforeEach(async () => {
   await gateway.reset();
-  (Reflect.get(service.app.get(MerchantGatewayService), 'circuit') as { succeed(): void }).succeed();
+  for (const name of ['circuit', 'circuitOfUndo'])
+    (Reflect.get(service.app.get(MerchantGatewayService), name) as { succeed(): void }).succeed();
 });
 
 const {
@@ -322,6 +324,20 @@ describe('POST /accounts/unlink', () => {
     await tellGateway();
     expect(signInsOf(link)).toEqual([]);
     expect(await service.database.query('SELECT FROM merchant_sign_out')).toEqual([]);
+  });
+
+  it('tells the gateway first what it was never told, and keeps its failures from users', async () => {
+    const repository = service.app.get(MerchantSignOutsRepository);
+    const gatewayService = service.app.get(MerchantGatewayService);
+    const [failed, never] = [randomUUID(), randomUUID()];
+    const minutesAgo = (minutes: number) => new Date(Date.now() - minutes * 60_000);
+    await repository.add([{ signInId: failed, askedAt: minutesAgo(2) }], minutesAgo(10));
+    await repository.add([{ signInId: never }], minutesAgo(1));
+    expect(await repository.claim(minutesAgo(1), new Date(), 1)).toEqual([never]);
+    await gateway.fail('error');
+    for (let request = 0; request < 6; request += 1) await gatewayService.undo(failed);
+    expect(gatewayService.isProbablyAvailable).toBe(true);
+    await service.database.query('DELETE FROM merchant_sign_out');
   });
 
   it('succeeds without a gateway that responds, which is told later', async () => {

@@ -1,4 +1,5 @@
 import type { IssuedCredentials } from '../../src/modules/api-clients/index.js';
+import { MerchantCatalogService } from '../../src/modules/merchants/index.js';
 import { auditedBy } from '../support/audited.js';
 import { loggedIn, renewLogins, submitForm } from '../support/dashboard-forms.js';
 import { error, invalidField, useTestApp, useLogin } from '../support/test-app.js';
@@ -34,6 +35,16 @@ const exported = async (environment = 'production'): Promise<{ headers: Headers;
   expect(status).toBe(200);
   return { headers, text };
 };
+
+it('finds a merchant whose entry in the cache expires during the query for others', async () => {
+  const catalog = service.app.get(MerchantCatalogService);
+  await catalog.byIds([16]);
+  const cache = Reflect.get(catalog, 'cache') as { clear(): void; delete(id: number): void };
+  cache.delete(17);
+  const found = catalog.byIds([16, 17]);
+  cache.clear();
+  expect([...(await found).keys()]).toEqual([16, 17]);
+});
 
 describe('Merchants', () => {
   it('are listed by name, and visible by default', async () => {

@@ -261,10 +261,12 @@ describe('A password link', () => {
     expect((await set(second)).status).toBe(303);
   });
 
-  it('stops working when the user is disabled or removed', async () => {
+  it('does not work while the user is disabled, or after the user was removed', async () => {
     const token = await linkFor(user.email);
     await disable(service, user);
     expect((await set(token)).text).toContain('This link doesn’t work');
+    await service.database.query('UPDATE dashboard_user SET disabled_at = NULL WHERE id = $1', [user.id]);
+    expect((await set(token)).status).toBe(303);
     const other = await addUser(service);
     const lost = await linkFor(other.email);
     await service.database.query('DELETE FROM dashboard_user WHERE id = $1', [other.id]);

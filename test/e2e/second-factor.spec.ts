@@ -142,7 +142,7 @@ describe('Setting up the second factor', () => {
     const secret = secretOn(await visitor.get(SETUP));
     ahead += 6 * MINUTE;
     advanceClock();
-    const logInAgain = `/login?next=${encodeURIComponent(SETUP)}`;
+    const logInAgain = `/login?next=${encodeURIComponent(SETUP)}&again=page`;
     expect((await visitor.submit(SETUP)).location).toBe(logInAgain);
     const code = () => ({ code: codeOf(secret) });
     expect((await visitor.submit('/account/second-factor/enable', code())).location).toBe(logInAgain);

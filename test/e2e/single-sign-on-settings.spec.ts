@@ -9,6 +9,7 @@ import { startDnsServer, type DnsServer } from '../support/dns-server.js';
 import { eventually } from '../support/eventually.js';
 import { ForgedProvider } from '../support/forged-provider.js';
 import { mailsTo, mailTo } from '../support/mails.js';
+import { rememberSecret } from '../support/run-directory.js';
 import {
   addProvider,
   addUserAt,
@@ -20,9 +21,11 @@ import {
   ssoSettings,
 } from '../support/single-sign-on.js';
 import { countOf, startTestApp, type TestApp } from '../support/test-app.js';
+import { totpCode } from '../support/totp.js';
 import { Visitor, visitorWithRole, type PageResponse } from '../support/visitor.js';
 
 const SETTINGS = '/dashboard/single-sign-on-settings';
+const FACTOR = '/account/second-factor';
 const REFUSED = 'The email address or password is wrong.';
 
 let service: TestApp;
@@ -465,6 +468,8 @@ describe('Single sign-on that is required', () => {
     expect((await logIn(organization, colleague.email)).response.location).toBe('/dashboard');
     await enableBy(organization.visitor);
     expect((await logIn(organization, boss.email)).response.location).toBe('/dashboard');
+    expect((await admin.fill(`${page}/change`, { name: 'Another name' })).location).toContain('done=');
+    expect((await logIn(organization, boss.email)).response.location).toBe('/dashboard');
     await admin.fill(`${page}/change`, { name: 'Example login', client_secret: provider.clientSecret });
     expect((await logIn(organization, boss.email)).response.status).toBe(403);
   });
@@ -495,6 +500,31 @@ describe('Single sign-on that is required', () => {
     for (const user of [adminId, (await ownerOf(elsewhere)).id])
       expect((await mark(organization.visitor, user)).status).toBe(404);
     expect((await mark(organization.visitor, id)).location).toBe(`${SETTINGS}?done=marked`);
+  });
+
+  it('lets users manage their second factor after a recent login at the provider, without a password', async () => {
+    const organization = await setUp({ required: 'yes' });
+    const { email } = await addUserAt(organization, organization.domain);
+    const now = Math.floor(Date.now() / 1_000);
+    const { visitor: late } = await logIn(organization, email, { auth_time: now - 3_600 });
+    const { visitor } = await logIn(organization, email, { auth_time: now });
+    for (const each of [late, visitor]) await each.get(FACTOR);
+    expect((await late.submit(`${FACTOR}/setup`)).location).toContain('&again=page');
+    expect((await visitor.submit(`${FACTOR}/setup`)).location).toBe(`${FACTOR}/setup`);
+    const { text: setup } = await visitor.get(`${FACTOR}/setup`);
+    const secret = (/<code class="secret">([A-Z2-7 ]+)</.exec(setup)?.[1] ?? '').replaceAll(' ', '');
+    rememberSecret(secret);
+    expect((await visitor.submit(`${FACTOR}/enable`, { code: totpCode(secret, Date.now()) })).status).toBe(
+      200,
+    );
+    const { text } = await visitor.get(FACTOR);
+    expect(text).toContain('Turn off');
+    expect(text).not.toContain('Your password');
+    expect((await visitor.submit(`${FACTOR}/recovery-codes`)).text).toContain('no longer work');
+    expect((await late.submit(`${FACTOR}/disable`)).location).toContain('again=form');
+    await visitor.get(FACTOR);
+    expect((await visitor.submit(`${FACTOR}/disable`)).location).toBe(FACTOR);
+    expect((await visitor.get(FACTOR)).text).toContain('<strong>off</strong>');
   });
 
   it('lets an operator end the requirement, and records it', async () => {

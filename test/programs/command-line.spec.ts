@@ -690,13 +690,13 @@ describe('mcs listen', () => {
     const ids: string[] = [];
     for (let number = 0; number < 4; number += 1)
       ids.push(String((await json('trigger CARD_UPDATED', { environment }))['event_id']));
-    const { code, output } = await mcs(`listen --json --after ${ids[0]} --count 3`, { environment });
+    const { code, output } = await mcs(`listen --json --after ${ids[0]} --count 2`, { environment });
     expect(code).toBe(0);
     const events = output
       .trim()
       .split('\n')
       .map((line) => JSON.parse(line) as Record<string, string>);
-    expect(events.map(({ id }) => id)).toEqual(ids.slice(1));
+    expect(events.map(({ id }) => id)).toEqual(ids.slice(1, 3));
     expect(JSON.parse(events[0]?.['body'] ?? '')).toMatchObject({ event: 'CARD_UPDATED' });
   });
 

@@ -46,6 +46,8 @@ export class EventStream {
       for await (const bytes of response.body ?? []) {
         parser.feed(decoder.decode(bytes, { stream: true }));
         for (const { id, event, data } of messages.splice(0)) {
+          // The user may have stopped while an event was processed.
+          this.signal.throwIfAborted();
           if (event === 'ready') onReady();
           else await onEvent(eventOf(id ?? '', data));
           // Only now: an event that was not processed is sent again.

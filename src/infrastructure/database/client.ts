@@ -13,6 +13,8 @@ const REST = 4 * SECOND;
 const PATIENCE = 2 * SECOND;
 /** Milliseconds without a response if nobody can say whether the server still runs the statement, as behind a pooler. */
 const MAX_PATIENCE = 600 * SECOND;
+/** Milliseconds between two such questions, at most. */
+const LONGEST_WAIT = 60 * SECOND;
 /** Milliseconds for which a response may be under way after the server has finished the statement. */
 const UNDER_WAY = SECOND / 4;
 /** Milliseconds. If connecting takes longer, the server is unreachable for the other connections, too. */
@@ -135,9 +137,12 @@ export class Client extends pg.Client {
       this.probe(now - REST);
       return false;
     }
-    const silence = now - Math.max(this.waitingSince, this.heardAt);
-    if (silence > MAX_PATIENCE) this.giveUp();
-    return silence > this.patience;
+    return this.silenceAt(now) > this.patience;
+  }
+
+  /** Milliseconds for which the statement that is awaited has had no response. */
+  private silenceAt(now: number): number {
+    return now - Math.max(this.waitingSince ?? now, this.heardAt);
   }
 
   /**
@@ -148,9 +153,10 @@ export class Client extends pg.Client {
     const { waitingSince } = this;
     const { bytesRead } = this.wire.stream;
     return (isRunning) => {
-      this.patience *= 2;
+      this.patience = Math.min(2 * this.patience, this.patience + LONGEST_WAIT);
       const isUnchanged = this.waitingSince === waitingSince && this.wire.stream.bytesRead === bytesRead;
-      if (isRunning !== false || !isUnchanged) return false;
+      const isLost = !(isRunning ?? this.silenceAt(performance.now()) < MAX_PATIENCE);
+      if (!isLost || !isUnchanged) return false;
       this.giveUp();
       return true;
     };

@@ -26,16 +26,15 @@ export class ApiClientDirectory {
 
   async find(clientId: string): Promise<ClientRecord | undefined> {
     if (!isUUID(clientId)) return undefined;
-    await this.load([clientId]);
-    return this.ifServed(this.cache.get(clientId.toLowerCase()));
+    return this.ifServed((await this.load([clientId])).get(clientId.toLowerCase()));
   }
 
   /** Finds clients by ID. Unknown IDs are absent. One statement reads all clients that are not cached. */
   async findAll(clientIds: readonly string[]): Promise<Map<string, ClientRecord>> {
-    await this.load(clientIds);
+    const loaded = await this.load(clientIds);
     return new Map(
       clientIds.flatMap((id) => {
-        const client = this.ifServed(this.cache.get(id.toLowerCase()));
+        const client = this.ifServed(loaded.get(id.toLowerCase()));
         return client ? [[id, client] as const] : [];
       }),
     );
@@ -60,17 +59,22 @@ export class ApiClientDirectory {
 
   /** Returns the organization of a client: events are published for both environments, whichever this deployment serves. */
   async organizationOf(clientId: string): Promise<string | undefined> {
-    await this.load([clientId]);
-    return this.cache.get(clientId.toLowerCase())?.organizationId;
+    return (await this.load([clientId])).get(clientId.toLowerCase())?.organizationId;
   }
 
-  private async load(clientIds: readonly string[]): Promise<void> {
+  private async load(clientIds: readonly string[]): Promise<Map<string, ClientRecord>> {
     // As PostgreSQL spells UUIDs.
     const ids = new Set(clientIds.map((id) => id.toLowerCase()));
-    const unknown = [...ids].filter((id) => !this.cache.has(id));
-    const where = { id: In(unknown) };
-    for (const client of unknown.length === 0 ? [] : await this.transaction.manager.findBy(ApiClient, where))
+    // Read now: other requests may displace an entry during the query.
+    const cached = [...ids].map((id) => this.cache.get(id)).filter((client) => client !== undefined);
+    const loaded = new Map(cached.map((client) => [client.clientId, client]));
+    const unknown = [...ids].filter((id) => !loaded.has(id));
+    if (unknown.length === 0) return loaded;
+    for (const client of await this.transaction.manager.findBy(ApiClient, { id: In(unknown) })) {
       this.cache.set(client.id, toRecord(client));
+      loaded.set(client.id, toRecord(client));
+    }
+    return loaded;
   }
 
   private ifServed(client: ClientRecord | undefined): ClientRecord | undefined {

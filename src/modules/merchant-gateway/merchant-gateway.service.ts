@@ -10,7 +10,7 @@ import { MerchantSignOutsRepository, type SignOut } from './merchant-sign-outs.r
 
 const REQUESTS = new CounterMetric({
   name: 'mcs_merchant_gateway_requests_total',
-  help: 'Requests to the merchant gateway, by operation (`keys`, `sign_in`, `code` or `undo`) and outcome: `success` for every valid response, `error` if there was none, or `withheld` because the last five requests failed.',
+  help: 'Requests to the merchant gateway, by operation (`keys`, `sign_in`, `code` or `undo`) and outcome: `success` for every valid response, `error` if there was none, or `withheld` because the last five requests failed (those of `undo` count apart).',
   labels: ['operation', 'outcome'],
 });
 const DURATION = new HistogramMetric({
@@ -55,6 +55,8 @@ export class MerchantGatewayService implements OnApplicationBootstrap, OnApplica
   private readonly requests = this.metrics.counter(REQUESTS);
   private readonly durations = this.metrics.histogram(DURATION);
   private readonly circuit = new CircuitBreaker();
+  /** Of the job that ends sign-ins, whose failures must not stop those that users wait for. */
+  private readonly circuitOfUndo = new CircuitBreaker();
   private readonly client: GatewayClient | undefined;
 
   constructor(
@@ -136,7 +138,8 @@ export class MerchantGatewayService implements OnApplicationBootstrap, OnApplica
   ): Promise<Result | undefined> {
     const { client } = this;
     if (!client) return undefined;
-    if (!this.circuit.admit()) {
+    const circuit = operation === 'undo' ? this.circuitOfUndo : this.circuit;
+    if (!circuit.admit()) {
       this.requests.inc({ operation, outcome: 'withheld' });
       return undefined;
     }
@@ -144,11 +147,11 @@ export class MerchantGatewayService implements OnApplicationBootstrap, OnApplica
     try {
       const options = () => ({ kind: SpanKind.CLIENT, attributes: {} });
       const result = await this.tracing.inSpan(`merchant gateway ${operation}`, options, () => send(client));
-      this.circuit.succeed();
+      circuit.succeed();
       this.requests.inc({ operation, outcome: 'success' });
       return result;
     } catch (error) {
-      this.circuit.fail();
+      circuit.fail();
       this.requests.inc({ operation, outcome: 'error' });
       this.logger.error(`A request to the merchant gateway failed (${operation}): ${problemIn(error)}`);
       return undefined;

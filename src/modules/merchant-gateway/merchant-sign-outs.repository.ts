@@ -43,15 +43,15 @@ export class MerchantSignOutsRepository {
   }
 
   /**
-   * Returns the oldest sign-ins, unless the last request about them was sent after `askedBefore`. Records that the next request is
-   * sent now.
+   * Returns sign-ins, unless the last request about them was sent after `askedBefore`: first those that the gateway was never asked
+   * about, and then those whose last request was the longest ago. Records that the next request is sent now.
    */
   async claim(askedBefore: Date, now: Date, limit: number): Promise<string[]> {
     const rows = await this.transaction.changedRows<{ sign_in_id: string }>(
       `UPDATE merchant_sign_out SET asked_at = $2
         WHERE sign_in_id IN (SELECT sign_in_id FROM merchant_sign_out
                               WHERE asked_at IS NULL OR asked_at < $1
-                              ORDER BY created_at LIMIT $3 FOR UPDATE SKIP LOCKED)
+                              ORDER BY asked_at NULLS FIRST, created_at LIMIT $3 FOR UPDATE SKIP LOCKED)
         RETURNING sign_in_id`,
       [askedBefore, now, limit],
     );

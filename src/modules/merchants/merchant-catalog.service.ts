@@ -146,11 +146,15 @@ export class MerchantCatalogService implements OnApplicationBootstrap {
    * latest.
    */
   async byIds(ids: readonly number[]): Promise<Map<number, CatalogEntry>> {
-    const unknown = ids.filter((id) => id >= 1 && id <= MAX_MERCHANT_ID && !this.cache.has(id));
-    const read =
-      unknown.length === 0 ? [] : await this.transaction.manager.findBy(Merchant, { id: In(unknown) });
-    for (const { id, name } of read) this.cache.set(id, { id, name });
-    const found = ids.map((id) => this.cache.get(id)).filter((merchant) => merchant !== undefined);
-    return new Map(found.map((merchant) => [merchant.id, merchant]));
+    // Read now: an entry may expire during the query.
+    const cached = ids.map((id) => this.cache.get(id)).filter((merchant) => merchant !== undefined);
+    const found = new Map(cached.map((merchant) => [merchant.id, merchant]));
+    const unknown = ids.filter((id) => id >= 1 && id <= MAX_MERCHANT_ID && !found.has(id));
+    if (unknown.length === 0) return found;
+    for (const { id, name } of await this.transaction.manager.findBy(Merchant, { id: In(unknown) })) {
+      this.cache.set(id, { id, name });
+      found.set(id, { id, name });
+    }
+    return found;
   }
 }

@@ -175,11 +175,11 @@ export class PasswordLinksService extends RecurringJob {
     { origin, browser }: LoginBrowser,
   ): Promise<DashboardUser | undefined> {
     const link = await this.find(token, IsNull());
-    const unused = { tokenHash: sha256(token), usedBy: IsNull() };
-    if (!link || !(await this.transaction.updateRow(PasswordLink, unused, { usedBy: sha256(browser) })))
-      return undefined;
-    const user = await this.users.lock(link.userId);
+    const user = link && (await this.users.lock(link.userId));
     if (!user || user.disabledAt || (await this.providerRequirement.appliesTo(user))) return undefined;
+    const unused = { tokenHash: sha256(token), usedBy: IsNull() };
+    if (!(await this.transaction.updateRow(PasswordLink, unused, { usedBy: sha256(browser) })))
+      return undefined;
     await this.users.setPassword(user.id, passwordHash);
     await this.emails.discardLinks(user.id);
     if (user.passwordHash !== null) await this.emails.sendNotice(user.id, 'passwordChanged');

@@ -26,7 +26,9 @@ import {
 } from './second-factor.service.js';
 
 /** Requires a recent login: someone else at the user's browser could otherwise enable a second factor and lock the user out. */
-const LOG_IN_AGAIN: PageResponse = { redirectTo: '/login?next=%2Faccount%2Fsecond-factor%2Fsetup' };
+const LOG_IN_AGAIN: PageResponse = {
+  redirectTo: '/login?next=%2Faccount%2Fsecond-factor%2Fsetup&again=page',
+};
 const STATE: PageResponse = { redirectTo: '/account/second-factor' };
 
 @Controller('account/second-factor')
@@ -110,7 +112,7 @@ function secondFactorStatePage(
             <a href="/account/passkeys">add a passkey</a> and log in with it.
           </Notice>
         ) : null}
-        {state.enabledAt ? enabled(state.enabledAt, state.recoveryCodesLeft, refused) : DISABLED}
+        {state.enabledAt ? enabled({ ...state, enabledAt: state.enabledAt }, refused) : DISABLED}
       </>
     ),
   };
@@ -140,20 +142,24 @@ const DISABLED = (
   </>
 );
 
-function enabled(since: Date, recoveryCodesLeft: number, refused: RefusedChange | undefined): VNode {
-  const password = (name: string, change: RefusedChange): VNode => (
-    <TextField
-      name={name}
-      label="Your password"
-      type="password"
-      autocomplete="current-password"
-      error={refused === change ? 'This isn’t your password.' : undefined}
-    />
-  );
+function enabled(
+  { enabledAt, recoveryCodesLeft, hasPassword }: SecondFactorState & { readonly enabledAt: Date },
+  refused: RefusedChange | undefined,
+): VNode {
+  const password = (name: string, change: RefusedChange): VNode | null =>
+    !hasPassword ? null : (
+      <TextField
+        name={name}
+        label="Your password"
+        type="password"
+        autocomplete="current-password"
+        error={refused === change ? 'This isn’t your password.' : undefined}
+      />
+    );
   return (
     <>
       <p>
-        Two-factor authentication has been <strong>on</strong> since <Moment time={since} />.
+        Two-factor authentication has been <strong>on</strong> since <Moment time={enabledAt} />.
       </p>
       <h2>Recovery codes</h2>
       <p>{`You have ${recoveryCodesLeft} left. New codes replace all old codes.`}</p>
@@ -163,9 +169,9 @@ function enabled(since: Date, recoveryCodesLeft: number, refused: RefusedChange 
       </Form>
       <h2>Turn off</h2>
       <p>
-        You will need only your password to log in. Your recovery codes will stop working. This asks for your
-        password and not for a code, so that it also works if you have lost your phone and logged in with a
-        recovery code.
+        {hasPassword
+          ? 'You will need only your password to log in. Your recovery codes will stop working. This asks for your password and not for a code, so that it also works if you have lost your phone and logged in with a recovery code.'
+          : 'You will need only your identity provider to log in. Your recovery codes will stop working.'}
       </p>
       <Form action="/account/second-factor/disable">
         {password('password_to_turn_off', 'turn off')}

@@ -1,11 +1,19 @@
 import { randomBytes } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
-import type { DashboardActor, DashboardPrincipal } from '../../../infrastructure/auth/index.js';
+import {
+  isRecentLogin,
+  RECENT_LOGIN_REQUIRED,
+  type DashboardActor,
+  type DashboardPrincipal,
+} from '../../../infrastructure/auth/index.js';
 import { Sealer, SecretDigest } from '../../../infrastructure/crypto/index.js';
 import { Transaction, Transactional } from '../../../infrastructure/database/index.js';
+import { INVALID_ACCESS_TOKEN } from '../../../infrastructure/errors/index.js';
 import { Clock } from '../../../infrastructure/time/index.js';
+import type { AuditAction } from '../../audit-logs/index.js';
 import { DashboardUsersRepository, type DashboardUser } from '../../dashboard-users/index.js';
 import { AccountEmails, AccountLog } from '../account-emails.js';
+import { ProviderRequirement } from '../login/identity-providers.js';
 import { PasswordsService } from '../passwords/passwords.service.js';
 import { RecoveryCode } from './recovery-code.entity.js';
 import { generateTotpSecret, totpStepOf, totpUri } from './totp.js';
@@ -22,6 +30,8 @@ export type SecondFactorProof = { readonly code: string } | { readonly recoveryC
 export interface SecondFactorState {
   readonly enabledAt: Date | null;
   readonly recoveryCodesLeft: number;
+  /** Otherwise, changes need a recent login at the identity provider. */
+  readonly hasPassword: boolean;
 }
 
 /** The setup of an authenticator app, as text and for a QR code. */
@@ -37,6 +47,7 @@ export class SecondFactorService {
     private readonly transaction: Transaction,
     private readonly users: DashboardUsersRepository,
     private readonly passwords: PasswordsService,
+    private readonly providerRequirement: ProviderRequirement,
     private readonly sealer: Sealer,
     private readonly digest: SecretDigest,
     private readonly emails: AccountEmails,
@@ -47,7 +58,8 @@ export class SecondFactorService {
   async state(userId: string): Promise<SecondFactorState> {
     const user = await this.users.find(userId);
     const recoveryCodesLeft = await this.transaction.manager.countBy(RecoveryCode, { userId });
-    return { enabledAt: user?.totpEnabledAt ?? null, recoveryCodesLeft };
+    const hasPassword = !user || !(await this.providerRequirement.appliesTo(user));
+    return { enabledAt: user?.totpEnabledAt ?? null, recoveryCodesLeft, hasPassword };
   }
 
   /** Creates a secret. It takes effect when a code proves that the app has it. */
@@ -77,20 +89,31 @@ export class SecondFactorService {
     return codes;
   }
 
-  /** @returns whether the password was correct @throws ApiError RATE_LIMIT_EXCEEDED */
+  /** @returns whether the password was correct @throws ApiError as `confirm()` */
   async disable(actor: DashboardActor, password: string): Promise<boolean> {
-    if (!(await this.passwords.confirm(actor, password, 'auth.two_factor_disable'))) return false;
+    if (!(await this.confirm(actor, password, 'auth.two_factor_disable'))) return false;
     await this.remove(actor);
     return true;
   }
 
   /**
    * @returns the new codes, or none when the second factor is not enabled; undefined when the password was wrong
-   * @throws ApiError RATE_LIMIT_EXCEEDED
+   * @throws ApiError as `confirm()`
    */
   async renewRecoveryCodes(actor: DashboardActor, password: string): Promise<readonly string[] | undefined> {
-    if (!(await this.passwords.confirm(actor, password, 'auth.recovery_codes_renew'))) return undefined;
+    if (!(await this.confirm(actor, password, 'auth.recovery_codes_renew'))) return undefined;
     return this.replaceRecoveryCodes(actor);
+  }
+
+  /**
+   * Checks the password, or the time of the login of a user who must log in at an identity provider, and may know no password.
+   *
+   * @throws ApiError INVALID_ACCESS_TOKEN, RATE_LIMIT_EXCEEDED
+   */
+  private async confirm(actor: DashboardActor, password: string, action: AuditAction): Promise<boolean> {
+    if ((await this.state(actor.userId)).hasPassword) return this.passwords.confirm(actor, password, action);
+    if (!isRecentLogin(actor, this.clock.now())) throw INVALID_ACCESS_TOKEN.error(RECENT_LOGIN_REQUIRED);
+    return true;
   }
 
   /** Accepts a valid proof once. Joins the transaction of the login. */

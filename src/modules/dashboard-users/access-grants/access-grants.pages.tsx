@@ -42,7 +42,8 @@ class GrantsPage extends ListPage('listAccessGrants') {
       ),
       messages: {
         granted: 'The user has the role from now on.',
-        revoked: 'The grant was revoked. The user has their own role again.',
+        revoked:
+          'The grant was revoked. The user has their own role again, unless another grant is in force.',
       },
       rows: async (_, limit) => pageOf(await this.grants.list(actor), query['cursor'], limit),
       columns: [
@@ -165,7 +166,7 @@ class RevokeGrantPage extends ConfirmPage('revokeAccessGrant') {
       text: (
         <p>
           The user has the role {ROLE_NAMES[role]} until <Moment time={expiresAt} />. If you revoke it, they
-          immediately have their own role again.
+          immediately have their own role again, unless another grant is in force.
         </p>
       ),
       button: 'Revoke role',

@@ -8,6 +8,7 @@ import { ErrorKind, INVALID_FIELD } from '../../../infrastructure/errors/index.j
 import { Clock, SECOND } from '../../../infrastructure/time/index.js';
 import { AuditLog } from '../../audit-logs/index.js';
 import { mayManage, RecordsDenial, RoleChangeDenied } from '../roles.js';
+import type { DashboardUser } from '../users/dashboard-user.entity.js';
 import { DashboardUsersRepository } from '../users/dashboard-users.repository.js';
 import type { CreateAccessGrantRequest, GrantedRole } from './access-grants.dto.js';
 import { AccessGrant, AccessGrantsRepository, type ListedGrant } from './access-grants.repository.js';
@@ -87,4 +88,19 @@ export class AccessGrantsService {
 
 function requireRoleFor(actor: DashboardActor, role: GrantedRole, target: string): void {
   if (!mayManage(actor, role)) throw new RoleChangeDenied(ONLY_OWNERS_GRANT_OWNER, target);
+}
+
+/** Returns the grant that is in force: of several active ones, the user has the highest role. */
+export function grantInForce(
+  grants: readonly ListedGrant[],
+  user: Pick<DashboardUser, 'id'>,
+): ListedGrant | undefined {
+  const [grant] = grants
+    .filter(({ userId, active }) => active && userId === user.id)
+    .toSorted(
+      (left, right) =>
+        DASHBOARD_ROLES.indexOf(left.role) - DASHBOARD_ROLES.indexOf(right.role) ||
+        right.expiresAt.getTime() - left.expiresAt.getTime(),
+    );
+  return grant;
 }

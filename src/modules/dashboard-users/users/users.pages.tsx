@@ -42,7 +42,7 @@ import {
 import { CursorField } from '../../../infrastructure/paging/index.js';
 import { DAY } from '../../../infrastructure/time/index.js';
 import { EnumField, TextField as TextParameter } from '../../../infrastructure/validation/index.js';
-import { AccessGrantsService } from '../access-grants/access-grants.service.js';
+import { AccessGrantsService, grantInForce } from '../access-grants/access-grants.service.js';
 import { EmailsRepository, type InvitationEmail } from '../emails/emails.repository.js';
 import { mayManage, ROLE_NAMES, ROLE_RIGHTS, roleInWords } from '../roles.js';
 import { pageOf, CreateUserRequest, UpdateUserRequest } from './users.dto.js';
@@ -214,7 +214,7 @@ class UsersPage extends ListPage('listUsers', UsersQuery) {
       ...user,
       lastLogin: lastLogins.get(user.id),
       invitation: invitations.get(user.id),
-      granted: grants.find(({ userId, active }) => active && userId === user.id)?.role,
+      granted: grantInForce(grants, user)?.role,
     }));
   }
 }
@@ -316,7 +316,7 @@ class UserPage {
       this.emails.invitations([user.id]),
       this.users.isLinked(user.id),
     ]);
-    const grant = grants.find(({ userId, active }) => active && userId === user.id);
+    const grant = grantInForce(grants, user);
     const invitation = invitations.get(user.id);
     const problem = invitation && statusOf(user) === 'invited' ? problemOf(invitation) : null;
     return {

@@ -197,12 +197,16 @@ export class SsoConfigurationsService {
   ): Promise<SsoConfiguration> {
     const configuration = await this.locked(actor, id);
     const { metadataCheckedAt: _checked, ...compared } = changes;
-    const isSame = Object.entries(compared).every(
-      ([name, value]) =>
-        JSON.stringify(configuration[name as keyof SsoConfiguration]) === JSON.stringify(value),
-    );
-    if (isSame) return configuration;
-    const isOwnerApproved = configuration.isOwnerApproved && actor.role === 'owner';
+    const different = Object.entries(compared)
+      .filter(
+        ([name, value]) =>
+          JSON.stringify(configuration[name as keyof SsoConfiguration]) !== JSON.stringify(value),
+      )
+      .map(([name]) => name);
+    if (different.length === 0) return configuration;
+    // Another name does not change whom the configuration trusts.
+    const isRenamed = different.every((name) => name === 'name');
+    const isOwnerApproved = configuration.isOwnerApproved && (isRenamed || actor.role === 'owner');
     const changed = { ...configuration, ...changes, isOwnerApproved };
     await this.transaction.manager.update(SsoConfiguration, { id }, { ...changes, isOwnerApproved });
     const audited = changesBetween(auditedConfiguration(configuration), auditedConfiguration(changed));
