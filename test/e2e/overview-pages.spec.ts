@@ -149,6 +149,10 @@ describe('The overview', () => {
     expect(await between(at(-60), at(1))).toBe('Requests: 3');
     expect(await between(at(-60), at(-30))).toBe('Requests: 0');
     expect(await between(at(-6 * DAY_IN_MINUTES), at(1))).toBe('Requests: 3');
+    // The overview of a whole week begins before it, with a whole hour. The log shows at most a week.
+    const week = await visitor.get(`${PATH}?start=${at(1 - 7 * DAY_IN_MINUTES)}&end=${at(1)}`);
+    const [, failures = ''] = /<a href="([^"]+outcome=failure[^"]+)">1 \(33/.exec(week.text) ?? [];
+    expect((await visitor.get(failures.replaceAll('&amp;', '&'))).text).toContain('<tr id="entry-');
     const rejected = await visitor.get(`${PATH}?start=${at(-8 * DAY_IN_MINUTES)}&end=${at(0)}`);
     expect(rejected.status).toBe(400);
     expect(rejected.text).toContain('at most 7 days');

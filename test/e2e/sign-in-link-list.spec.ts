@@ -206,6 +206,7 @@ describe('The page about sign-in links', () => {
     expect(text).not.toContain(agent.phoneNumber.slice(1));
     // The session of the completed link leads to its requests.
     const session = /href="([^"]+session_id=[^"]+)"/.exec(text)?.[1] ?? '';
+    expect(session).toMatch(/&amp;start=.+&amp;end=/);
     expect((await viewer.get(session.replaceAll('&amp;', '&'))).status).toBe(200);
   });
 

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { EventName } from '../../src/infrastructure/event-catalog/index.js';
+import { MAX_PERIOD } from '../../src/modules/request-logs/index.js';
 import { exampleEvent, WebhookPublisher } from '../../src/modules/webhooks/index.js';
 import { auditEntries } from '../support/audited.js';
 import { addUser, auditOf, type TestUser } from '../support/dashboard-users.js';
@@ -127,7 +128,17 @@ describe('The page before failed deliveries are sent again', () => {
       expect(cancel).toMatch(cancelled);
       const back = await visitor.get(cancel);
       expect([back.status, textOf(back)]).toEqual([200, expect.not.stringContaining('must be at most')]);
-      expect((await visitor.submit(PLAN, fieldsOf(plan))).status).toBe(303);
+      const started = await visitor.submit(PLAN, fieldsOf(plan));
+      expect(started.status).toBe(303);
+      const attempts = followed(
+        (await visitor.get(started.location ?? '')).text,
+        /href="([^"]+)"[^>]*>\s*Attempts since then/,
+      );
+      // Otherwise, the period would be too long after a week.
+      const { searchParams } = new URL(attempts, service.baseUrl);
+      const [start, end] = ['start', 'end'].map((name) => Date.parse(searchParams.get(name) ?? ''));
+      expect(Number(end) - Number(start)).toBe(MAX_PERIOD);
+      expect((await visitor.get(attempts)).status).toBe(200);
       await eventually('the resend has ended', async () => (await countOfRunning()) === 0);
       await queueIsEmpty(service);
       await failed('CARD_UPDATED');

@@ -4,6 +4,7 @@ import { AuditLog, type AuditLogEntry } from '../../src/modules/audit-logs/index
 import { AuditStreamsJob } from '../../src/modules/audit-streams/audit-streams.job.js';
 import { moveClock } from '../support/clock.js';
 import { auditOf } from '../support/dashboard-users.js';
+import { startDnsServer, type DnsServer } from '../support/dns-server.js';
 import { eventually } from '../support/eventually.js';
 import { Program } from '../support/program.js';
 import { newKeys, startTestApp, type TestApp } from '../support/test-app.js';
@@ -31,13 +32,15 @@ interface Batch {
 
 let service: TestApp;
 let receiver: WebhookReceiver;
+let dns: DnsServer;
 let visitor: Visitor;
 let environment: Record<string, string>;
 
 beforeAll(async () => {
-  receiver = await startReceiver();
+  [receiver, dns] = await Promise.all([startReceiver(), startDnsServer()]);
   environment = {
     WEBHOOK_TARGETS: 'any',
+    WEBHOOK_DNS_SERVERS: dns.address,
     ...newKeys(),
   };
   service = await startTestApp(environment);
@@ -45,7 +48,7 @@ beforeAll(async () => {
 afterAll(async () => {
   await Program.endAll();
   await service.close();
-  await receiver.close();
+  await Promise.all([receiver.close(), dns.close()]);
 });
 beforeEach(async () => {
   receiver.arrivals.length = 0;
@@ -264,6 +267,26 @@ describe('The audit stream', () => {
     expect((await configure({ authorization: '' })).location).toBe(`${PATH}?done=saved`);
     await eventually('all entries are confirmed', isComplete);
     expect(verified(service.organizationId, received())).toBe((await head())?.hash.toString('hex'));
+  });
+
+  it('waits longer and longer, but is not paused, if DNS servers fail', async () => {
+    dns.set('logs.example.com', { errorCode: 2 });
+    await configure({ url: 'http://logs.example.com/logs' });
+    for (const [hours, seconds] of [
+      [0, 1],
+      [1, 590],
+      [25, 590],
+    ] as const) {
+      using _ = moveClock(service, hours * HOUR);
+      await service.database.query('UPDATE audit_stream SET problem = NULL');
+      await service.app.get(AuditStreamsJob).run();
+      await eventually('the failure is stored', async () => (await stream())?.problem !== null);
+      const after = new Date(Date.now() + hours * HOUR + seconds * 1_000);
+      expect(
+        await service.database.query('SELECT FROM audit_stream WHERE due_at > $1', [after]),
+      ).toHaveLength(1);
+    }
+    expect((await stream())?.paused_at).toBeNull();
   });
 
   it(`loses no entry when workers are killed ${KILLS} times`, async () => {

@@ -740,8 +740,9 @@ describe('The heap', () => {
     await send(2_000);
     const before = await bytesAfter('SIGWINCH');
     await send(2_000);
-    // A request and its response have about 17 kB. Node.js 20 keeps a quarter of it, Node.js 24 less than 1 kB.
-    expect((await bytesAfter('SIGUSR2')) - before).toBeLessThan(2_000 * 6_000);
+    // A request and its response have about 17 kB. Node.js 20 keeps a quarter to a third of it, depending on what is in progress
+    // when the young generation is collected, and Node.js 24 less than 1 kB.
+    expect((await bytesAfter('SIGUSR2')) - before).toBeLessThan(2_000 * 10_000);
   });
 
   it('does not keep large bodies until the old generation is collected', async () => {

@@ -94,7 +94,7 @@ function Status({ url, format, position, problem, pausedAt, authorizationSealed 
           {problem}{' '}
           {pausedAt
             ? 'The stream is paused, because no attempt succeeded for a day. No entry is lost: save the stream to resume it.'
-            : 'The service tries again. After a day of failures, it pauses the stream.'}
+            : 'The service tries again. If the receiver fails for a day, it pauses the stream.'}
         </Notice>
       )}
       <Details

@@ -26,6 +26,8 @@ const PAUSED_AFTER = DAY;
 export class AuditStreamsJob extends RecurringJob {
   private readonly logger = new Logger('Audit streams');
   private sending = 0;
+  /** Since when attempts of organizations have failed that do not count against the receiver. Milliseconds since the epoch. */
+  private readonly failingHere = new Map<string, number>();
 
   constructor(
     private readonly transaction: Transaction,
@@ -71,10 +73,11 @@ export class AuditStreamsJob extends RecurringJob {
       body: bodyOf(stream, entries),
     });
     const confirmed = { position: last.sequence, positionHash: last.hash, dueAt: this.clock.now() };
-    const outcome =
-      result.statusCode === OK
-        ? { ...confirmed, failingSince: null, problem: null }
-        : this.afterFailure(stream, result);
+    const isConfirmed = result.statusCode === OK;
+    if (isConfirmed) this.failingHere.delete(organizationId);
+    const outcome = isConfirmed
+      ? { ...confirmed, failingSince: null, problem: null }
+      : this.afterFailure(stream, result);
     // Unless the stream was changed meanwhile, or another process has taken over.
     const claimed = { organizationId, dueAt: stream.lease };
     await this.transaction.manager.update(AuditStream, claimed, outcome);
@@ -84,13 +87,16 @@ export class AuditStreamsJob extends RecurringJob {
     const now = this.clock.milliseconds();
     const problem = result.explanation ?? `The receiver responded with status ${result.statusCode}.`;
     this.logger.warn('An audit stream failed', { organization_id: stream.organizationId, problem });
-    const failingSince = stream.failingSince ?? new Date(now);
-    const age = now - failingSince.getTime();
-    const pause = Math.min(Math.max(age, FIRST_PAUSE), LONGEST_PAUSE);
+    const began = stream.failingSince?.getTime() ?? this.failingHere.get(stream.organizationId) ?? now;
+    const pause = Math.min(Math.max(now - began, FIRST_PAUSE), LONGEST_PAUSE);
     const dueAt = new Date(now + Math.max(pause, (result.retryAfterSeconds ?? 0) * SECOND));
-    // What this side may have broken does not pause the stream.
-    if (result.fault === 'ours') return { dueAt };
-    if (result.fault === 'unknown') return { dueAt, problem };
-    return { dueAt, failingSince, problem, pausedAt: age >= PAUSED_AFTER ? new Date(now) : null };
+    // What this side may have broken does not pause the stream, but is not repeated all the time either.
+    if (result.fault === 'ours' || result.fault === 'unknown') {
+      this.failingHere.set(stream.organizationId, began);
+      return { dueAt, ...(result.fault === 'unknown' && { problem }) };
+    }
+    const failingSince = stream.failingSince ?? new Date(now);
+    const isOver = now - failingSince.getTime() >= PAUSED_AFTER;
+    return { dueAt, failingSince, problem, pausedAt: isOver ? new Date(now) : null };
   }
 }

@@ -62,7 +62,7 @@ export const ACCOUNT_COLUMNS: readonly Column<MerchantAccountResponse>[] = [
   {
     title: 'Session ID',
     kind: 'id',
-    cell: ({ session_id: id }) => (id === null ? 'Unknown' : <SessionLink id={id} />),
+    cell: ({ session_id: id, since }) => (id === null ? 'Unknown' : <SessionLink id={id} time={since} />),
   },
 ];
 

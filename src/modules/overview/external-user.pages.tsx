@@ -201,7 +201,11 @@ function externalUserPage(environment: PlatformEnvironment, props: ExternalUserP
         </Section>
         <Section title="Latest sessions" rows={props.sessions}>
           {[
-            { title: 'Session ID', kind: 'main', cell: ({ id }) => <SessionLink id={id} /> },
+            {
+              title: 'Session ID',
+              kind: 'main',
+              cell: ({ id, createdAt }) => <SessionLink id={id} time={createdAt} />,
+            },
             { title: 'Type', kind: 'text', cell: ({ type }) => <code>{type}</code> },
             { title: 'Created', kind: 'time', cell: ({ createdAt }) => createdAt },
             { title: 'Expires', kind: 'time', cell: ({ expiresAt }) => expiresAt },

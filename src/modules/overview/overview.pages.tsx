@@ -40,6 +40,7 @@ import {
 } from '../../infrastructure/pages/index.js';
 import { DAY } from '../../infrastructure/time/index.js';
 import {
+  MAX_PERIOD,
   OVERVIEW_PERIODS,
   OverviewQuery,
   RequestLogOverviewService,
@@ -225,7 +226,9 @@ function UnhealthyEndpoints({ environment, endpoints }: Omit<OverviewProps, 'ove
           {
             title: 'Why',
             kind: 'id',
-            cell: ({ id }) => <a href={failuresOf(environment, { endpoint_id: id })}>Failed attempts</a>,
+            cell: ({ id }) => (
+              <a href={failuresOf(environment, { endpoint_id: id, period: '7d' })}>Failed attempts</a>
+            ),
           },
         ]}
       />
@@ -443,8 +446,10 @@ function minute(time: Date): string {
   return time.toISOString().slice(0, 16);
 }
 
+/** The overview begins with a whole hour, so it can be longer than what the list shows at once. */
 function period({ start, end }: RequestLogOverview): Readonly<Record<'start' | 'end', string>> {
-  return { start: start.toISOString(), end: end.toISOString() };
+  const shown = new Date(Math.max(start.getTime(), end.getTime() - MAX_PERIOD));
+  return { start: shown.toISOString(), end: end.toISOString() };
 }
 
 /**

@@ -1,4 +1,4 @@
-export { MAX_PERIOD, MAX_PERIOD_DAYS, validPeriod } from './reading/request-log-period.js';
+export { MAX_PERIOD, MAX_PERIOD_DAYS, periodSince, validPeriod } from './reading/request-log-period.js';
 export {
   ENTRY_QUERY_TIMEOUT_MESSAGE,
   REQUEST_LOG_QUERY_TIMEOUT,

@@ -89,7 +89,8 @@ export const LINK_COLUMNS: readonly Column<SignInLinkResponse>[] = [
   {
     title: 'Session',
     kind: 'id',
-    cell: ({ session_id: id }) => (id === null ? 'None' : <SessionLink id={id} />),
+    cell: ({ session_id: id, created_at: time }) =>
+      id === null ? 'None' : <SessionLink id={id} time={time} />,
   },
 ];
 

@@ -431,11 +431,20 @@ export function UserLink({
   );
 }
 
-/** A session, with a link to its entries in the request log. */
-export function SessionLink({ id }: { readonly id: string }): VNode {
+/** Milliseconds. The request log shows at most 7 days. */
+const AROUND_SESSION = 3 * DAY;
+
+/**
+ * A session, with a link to its entries in the request log.
+ *
+ * @param props.time when it was used, or about
+ */
+export function SessionLink({ id, time }: { readonly id: string; readonly time: Date }): VNode {
   const log = dashboardPath(usePage().environment, 'request-logs');
+  const at = (distance: number): string => new Date(time.getTime() + distance).toISOString();
+  const period = { start: at(-AROUND_SESSION), end: at(AROUND_SESSION) };
   return (
-    <a href={pathWith(log, { session_id: id, period: '7d' }, {})}>
+    <a href={pathWith(log, { session_id: id, ...period }, {})}>
       <Middle text={id} />
     </a>
   );

@@ -1,6 +1,6 @@
 import { INVALID_FIELD } from '../../../infrastructure/errors/index.js';
 import { Constraint, siblingOf } from '../../../infrastructure/validation/index.js';
-import { DAY, periodOf, type Period } from '../../../infrastructure/time/index.js';
+import { CLOCK_TOLERANCE, DAY, periodOf, type Period } from '../../../infrastructure/time/index.js';
 
 /** Maximum number of days between start and end (specification, "Limits"). */
 export const MAX_PERIOD_DAYS = 7;
@@ -29,6 +29,12 @@ export function validPeriod(...period: Parameters<typeof resolvedPeriod>): Requi
   if (start > end) throw INVALID_FIELD.error('The start field must not be after the end field.');
   if (end.getTime() - start.getTime() > MAX_PERIOD) throw INVALID_FIELD.error(TOO_LONG);
   return { start, end };
+}
+
+/** Returns the parameters of a link to the entries since a time: the list shows the last day by default, and at most 7 days. */
+export function periodSince(time: Date): Readonly<Record<'start' | 'end', string>> {
+  const start = new Date(time.getTime() - CLOCK_TOLERANCE);
+  return { start: start.toISOString(), end: new Date(start.getTime() + MAX_PERIOD).toISOString() };
 }
 
 /** Rejects an end more than 7 days after the start. If either is missing, the service validates the period. */

@@ -34,7 +34,11 @@ export class FailingEndpointEmails {
           'attempts to deliver one have failed:',
         detailsOf(endpoint),
         'An endpoint must respond with status 200 within 10 seconds. The request log has the reason for each failure:',
-        ...this.linkTo(endpoint, 'request-logs', `?type=webhook&endpoint_id=${endpoint.id}&outcome=failure`),
+        ...this.linkTo(
+          endpoint,
+          'request-logs',
+          `?type=webhook&endpoint_id=${endpoint.id}&outcome=failure&period=7d`,
+        ),
         `If all attempts continue to fail, the endpoint will be disabled in about ${days === 1 ? 'a day' : `${days} days`}. ` +
           'It then gets no more events until you enable it again.',
       ],

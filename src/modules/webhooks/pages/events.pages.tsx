@@ -37,8 +37,7 @@ import {
   type PageResponse,
   type PageVisit,
 } from '../../../infrastructure/pages/index.js';
-import { CLOCK_TOLERANCE } from '../../../infrastructure/time/index.js';
-import { MAX_PERIOD, MAX_PERIOD_DAYS } from '../../request-logs/index.js';
+import { MAX_PERIOD_DAYS, periodSince } from '../../request-logs/index.js';
 import {
   AttemptResult,
   endpointPath,
@@ -253,7 +252,10 @@ function eventPage(
             [
               'Session',
               sessionId && (
-                <a key="session" href={`${logs}?session_id=${sessionId}&${periodSince(createdAt)}`}>
+                <a
+                  key="session"
+                  href={pathWith(logs, { session_id: sessionId, ...periodSince(createdAt) }, {})}
+                >
                   {sessionId}
                 </a>
               ),
@@ -277,13 +279,6 @@ function eventPage(
   };
 }
 
-/** The request log shows the last day by default, and at most 7 days. */
-function periodSince(time: Date): string {
-  const start = new Date(time.getTime() - CLOCK_TOLERANCE);
-  const end = new Date(start.getTime() + MAX_PERIOD);
-  return String(new URLSearchParams({ start: start.toISOString(), end: end.toISOString() }));
-}
-
 interface DeliveriesProps {
   readonly event: ListedEvent;
   /** All endpoints of the environment, and then deleted ones that the event was sent to. */
@@ -293,7 +288,8 @@ interface DeliveriesProps {
 function Deliveries({ event, targets }: DeliveriesProps): VNode {
   const { environment, rejected } = usePage();
   rejected?.labels.add('event_id', 'Event', false);
-  const log = `${dashboardPath(environment, 'request-logs')}?event_id=${event.id}&${periodSince(event.createdAt)}`;
+  const filters = { event_id: event.id, ...periodSince(event.createdAt) };
+  const log = pathWith(dashboardPath(environment, 'request-logs'), filters, {});
   if (targets.length === 0)
     return (
       <EmptyState title="There is no endpoint in this environment">

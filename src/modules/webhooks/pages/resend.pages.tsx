@@ -20,6 +20,7 @@ import {
   type Page,
   type PageVisit,
 } from '../../../infrastructure/pages/index.js';
+import { periodSince } from '../../request-logs/index.js';
 import { endpointPath, EndpointStatus } from '../../webhook-endpoints/index.js';
 import type { ResendPlan, StartedResend } from '../resends/resends.service.js';
 
@@ -231,7 +232,7 @@ export function resendPage(
   const isFinished = resends.every(({ finishedAt }) => finishedAt !== null);
   const selected = resends.reduce((total, resend) => total + resend.selected, 0);
   const handled = resends.reduce((total, resend) => total + resend.handled, 0);
-  const attempts = { type: 'webhook', start: requestedAt.toISOString() };
+  const attempts = { type: 'webhook', ...periodSince(requestedAt) };
   return {
     title: 'Failed deliveries sent again',
     parent: { title: 'Events', path: dashboardPath(environment, 'events') },
