@@ -738,11 +738,15 @@ describe('The heap', () => {
         }),
       );
     await send(2_000);
-    const before = await bytesAfter('SIGWINCH');
-    await send(2_000);
-    // A request and its response have about 17 kB. Node.js 20 keeps a quarter to a third of it, depending on what is in progress
-    // when the young generation is collected, and Node.js 24 less than 1 kB.
-    expect((await bytesAfter('SIGUSR2')) - before).toBeLessThan(2_000 * 10_000);
+    // A request and its response have about 17 kB. Node.js 20 keeps a quarter of it, Node.js 24 less than 1 kB. It is more if many
+    // requests are in progress when the young generation is collected, but not in each of three rounds.
+    let least = Infinity;
+    for (let round = 0; round < 3 && least >= 2_000 * 6_000; round += 1) {
+      const before = await bytesAfter('SIGWINCH');
+      await send(2_000);
+      least = Math.min(least, (await bytesAfter('SIGUSR2')) - before);
+    }
+    expect(least).toBeLessThan(2_000 * 6_000);
   });
 
   it('does not keep large bodies until the old generation is collected', async () => {

@@ -13,7 +13,7 @@ const REST = 4 * SECOND;
 const PATIENCE = 2 * SECOND;
 /** Milliseconds without a response if nobody can say whether the server still runs the statement, as behind a pooler. */
 const MAX_PATIENCE = 600 * SECOND;
-/** Milliseconds between two such questions, at most. */
+/** Milliseconds between two questions about the same statement, at most. */
 const LONGEST_WAIT = 60 * SECOND;
 /** Milliseconds for which a response may be under way after the server has finished the statement. */
 const UNDER_WAY = SECOND / 4;

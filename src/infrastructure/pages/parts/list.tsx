@@ -437,7 +437,7 @@ const AROUND_SESSION = 3 * DAY;
 /**
  * A session, with a link to its entries in the request log.
  *
- * @param props.time when it was used, or about
+ * @param props.time about when it was used
  */
 export function SessionLink({ id, time }: { readonly id: string; readonly time: Date }): VNode {
   const log = dashboardPath(usePage().environment, 'request-logs');

@@ -30,7 +30,7 @@ export type SecondFactorProof = { readonly code: string } | { readonly recoveryC
 export interface SecondFactorState {
   readonly enabledAt: Date | null;
   readonly recoveryCodesLeft: number;
-  /** Otherwise, changes need a recent login at the identity provider. */
+  /** Whether the user may log in with a password. If not, changes need a recent login at the identity provider. */
   readonly hasPassword: boolean;
 }
 
@@ -106,7 +106,7 @@ export class SecondFactorService {
   }
 
   /**
-   * Checks the password, or the time of the login of a user who must log in at an identity provider, and may know no password.
+   * Checks the password. A user who must log in at an identity provider may know none, and needs a recent login instead.
    *
    * @throws ApiError INVALID_ACCESS_TOKEN, RATE_LIMIT_EXCEEDED
    */

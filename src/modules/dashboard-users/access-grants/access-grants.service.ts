@@ -90,7 +90,7 @@ function requireRoleFor(actor: DashboardActor, role: GrantedRole, target: string
   if (!mayManage(actor, role)) throw new RoleChangeDenied(ONLY_OWNERS_GRANT_OWNER, target);
 }
 
-/** Returns the grant that is in force: of several active ones, the user has the highest role. */
+/** Returns the grant that is in force: of several active ones, the one with the highest role, and then the longest. */
 export function grantInForce(
   grants: readonly ListedGrant[],
   user: Pick<DashboardUser, 'id'>,

@@ -106,9 +106,13 @@ export class WebhookEventsRepository implements EventBodies, UserDataHolder {
   }
 
   private async deleteDependents(oldestKept: Date): Promise<void> {
-    // An expired claim is resumed within seconds, unless no process was running until its event was dropped.
     await this.transaction.manager.query(
-      `WITH ${deletedDeliveries(`event_created_at < $1 AND (claim_id IS NULL OR lease_until < now() - interval '1 hour')`)}
+      'DELETE FROM webhook_delivery WHERE event_created_at < $1 AND claim_id IS NULL',
+      [oldestKept],
+    );
+    // An expired claim is resumed within seconds, unless no process was running until its event was dropped. Only these lock their lanes.
+    await this.transaction.manager.query(
+      `WITH ${deletedDeliveries(`event_created_at < $1 AND lease_until < now() - interval '1 hour'`)}
        SELECT`,
       [oldestKept],
     );
