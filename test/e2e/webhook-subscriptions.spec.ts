@@ -10,6 +10,7 @@ import { sendEmails } from '../support/mails.js';
 import { auditedBy, auditEntries } from '../support/audited.js';
 import { eventually } from '../support/eventually.js';
 import { error, invalidField, useTestApp, useLogin } from '../support/test-app.js';
+import { visitorWithRole } from '../support/visitor.js';
 import { useReceiver } from '../support/webhook-receiver.js';
 
 const DISABLED = error(
@@ -259,6 +260,10 @@ describe('An endpoint that keeps failing', () => {
     for (const part of [id, 'Environment: development', `${receiver.url}/hook?token=***`])
       expect(text).toContain(part);
     expect(text).toMatch(/in about 4\sdays/);
+    // The email and the overview may be read days after the last attempt.
+    expect(text).toContain(`endpoint_id=${id}&outcome=failure&period=7d`);
+    const overview = await (await visitorWithRole(service, 'viewer')).get('/dashboard/development');
+    expect(overview.text).toContain(`outcome=failure&amp;endpoint_id=${id}&amp;period=7d`);
     mails.length = 0;
     await runJob();
     expect(subjects()).toEqual([]);
