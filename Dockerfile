@@ -10,7 +10,7 @@ COPY package.json package-lock.json .npmrc ./
 COPY clients ./clients
 RUN npm ci --ignore-scripts --no-audit --no-fund
 COPY scripts ./scripts
-COPY .swcrc nest-cli.json tsconfig.json tsconfig.build.json ormconfig.ts ./
+COPY .swcrc nest-cli.json tsconfig.json ormconfig.ts ./
 COPY src ./src
 RUN npm run --silent build
 # Only the files that the programs load: a tenth of the packages' size, without compilers and the embedded PostgreSQL, which
@@ -21,8 +21,9 @@ FROM ${NODE_IMAGE}
 # See docs/decisions/0022-heap-growth.md.
 ENV NODE_ENV=production DATA_DIR=/data NODE_OPTIONS="--expose-gc --max-semi-space-size=8"
 # The service saves request log entries here that it cannot write before it ends, text messages of development, and emails
-# and other text messages that it cannot send.
-RUN install -d -o node -g node -m 0700 /data
+# and other text messages that it cannot send. A cluster may choose any user, for example OpenShift: it is always in group 0.
+RUN install -d -o node -g 0 -m 0770 /data
+RUN ln -s /app/bin/mcs-admin.js /usr/local/bin/mcs-admin
 WORKDIR /app
 COPY --from=build /app/packages ./node_modules
 COPY --from=build /app/dist ./dist
@@ -30,6 +31,7 @@ COPY --from=build /app/dist ./dist
 COPY --from=build /app/clients/dist ./clients/dist
 COPY docs ./docs
 COPY examples ./examples
+COPY bin ./bin
 COPY package.json CHANGELOG.md ./
 USER node
 EXPOSE 3000

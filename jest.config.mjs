@@ -12,9 +12,9 @@ const shared = {
     // The ES module build imports JSON in a way that Jest warns about at every start.
     '^libphonenumber-js/max$': '<rootDir>/node_modules/libphonenumber-js/max/index.cjs',
   },
-  testEnvironment: '<rootDir>/test/support/test-environment.mjs',
-  resolver: '<rootDir>/test/support/bundle/resolver.cjs',
-  setupFiles: ['<rootDir>/test/support/provide-nest-to-commonjs.ts'],
+  testEnvironment: '<rootDir>/test/support/runner/test-environment.mjs',
+  resolver: '<rootDir>/test/support/runner/bundle/resolver.cjs',
+  setupFiles: ['<rootDir>/test/support/runner/provide-nest-to-commonjs.ts'],
 };
 
 /** If tests of the service run, too, these use their bundle: loading Nest for each file takes most of the time of a unit test. */
@@ -25,8 +25,8 @@ const service = {
   ...shared,
   testEnvironmentOptions: { usesBundle: true, testsService: true },
   setupFiles: [],
-  globalSetup: '<rootDir>/test/support/global-setup.mjs',
-  globalTeardown: '<rootDir>/test/support/global-teardown.mjs',
+  globalSetup: '<rootDir>/test/support/runner/global-setup.mjs',
+  globalTeardown: '<rootDir>/test/support/runner/global-teardown.mjs',
 };
 
 export default {
@@ -38,8 +38,11 @@ export default {
     { ...service, displayName: 'browser', roots: ['<rootDir>/test/browser'] },
   ],
   // Each failure is printed once, at the end of its file.
-  reporters: [['default', { summaryThreshold: Infinity }], '<rootDir>/test/support/whole-run.reporter.mjs'],
-  testSequencer: '<rootDir>/test/support/slow-first.sequencer.mjs',
+  reporters: [
+    ['default', { summaryThreshold: Infinity }],
+    '<rootDir>/test/support/runner/whole-run.reporter.mjs',
+  ],
+  testSequencer: '<rootDir>/test/support/runner/slow-first.sequencer.mjs',
   maxWorkers: 3,
   // With ES modules, Node.js keeps the context of each test file in memory (nodejs/node#59118).
   workerIdleMemoryLimit: '1GB',

@@ -57,7 +57,7 @@ try {
     rows: sides.map(({ label, rates, cpu: used, latencies }) => [
       label,
       `${percentile(rates, 0.5).toFixed(0)} /s`,
-      // Of each round by itself, so that a slower machine affects both sides.
+      // The ratio is computed for each round, so that a slower machine affects both sides.
       percentile(
         rates.map((rate, round) => rate / operation.rates[round]),
         0.5,

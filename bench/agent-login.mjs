@@ -152,7 +152,7 @@ try {
       product: side(agentToken, `/mcp/${clientId}`),
       comparison: side(token, '/mcp'),
     });
-    // Of each round by itself, so that a slower machine affects both sides.
+    // The ratio is computed for each round, so that a slower machine affects both sides.
     const ratios = runs.product.map(({ rate }, round) => rate / runs.comparison[round].rate);
     reportTable('agent-login-tool-calls', {
       title: 'tools/call with a token of a login, compared with a token of operation 1',

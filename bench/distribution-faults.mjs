@@ -10,7 +10,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { promisify } from 'node:util';
-import { startCitusCluster } from '../test/support/citus-cluster.mjs';
+import { startCitusCluster } from '../test/support/database/citus-cluster.mjs';
 import { startCommitProxy } from './support/commit-proxy.mjs';
 import { freePort, start } from './support/processes.mjs';
 import { reportTable } from './support/report.mjs';

@@ -10,7 +10,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import pg from 'pg';
-import { startCitusCluster } from '../test/support/citus-cluster.mjs';
+import { startCitusCluster } from '../test/support/database/citus-cluster.mjs';
 import { accessToken } from './support/dashboard-login.mjs';
 import { alternate } from './support/load.mjs';
 import { fillRequestLog } from './support/request-log-rows.mjs';

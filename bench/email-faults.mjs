@@ -10,8 +10,8 @@ import { randomBytes } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
 import pg from 'pg';
-import { SmtpServer } from '../test/support/smtp-server.ts';
-import { Visitor } from '../test/support/visitor.ts';
+import { SmtpServer } from '../test/support/messages/smtp-server.ts';
+import { Visitor } from '../test/support/pages/visitor.ts';
 import { eventually } from './support/drill.mjs';
 import { freePort, start } from './support/processes.mjs';
 import { openWorkbench } from './support/workbench.mjs';
@@ -24,7 +24,7 @@ const { values } = parseArgs({
   },
 });
 const [minutes, kills, emails] = [values.minutes, values.kills, values.emails].map(Number);
-/** Of the emails, links for new passwords. */
+/** The number of emails that are links for new passwords. */
 const RESETS = Math.floor(emails / 10);
 /** Links that the mail server defers until they have expired. */
 const LATE = 5;

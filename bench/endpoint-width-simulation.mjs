@@ -5,8 +5,11 @@
  *
  * An attempt occupies its place until it is settled, 5 to 25 ms after the first unsettled attempt of its process ended.
  */
-import { adaptWidth, WIDTH_RULE } from '../dist/src/modules/webhooks/queue/endpoint-width.js';
+import { WIDTH_RULE } from '../dist/src/modules/webhooks/queue/endpoint-width.js';
+import '../test/support/runner/register-typescript.mjs';
 import { Heap, randomSource } from './support/simulation.mjs';
+
+const { adaptWidth } = await import('../test/support/webhooks/adapted-width.ts');
 
 const PROCESSES = Number(process.env.PROCESSES ?? 2);
 const SEED = Number(process.env.SEED ?? 7);

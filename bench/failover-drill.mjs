@@ -2,15 +2,15 @@
  * Moves the address of the database to a promoted replica again and again, under load of tokens, searches, events, pages and agents.
  * The old primary goes on to respond, read-only, or its connections fall silent. In between, the password of the service is changed.
  * Nothing may be lost, nothing arrives twice, each failed request gets 503 with `Retry-After`, and everything works again 15 s later.
- * The service runs with the role of the service, not with that of the owner (docs/deployment.md, "Database roles").
+ * The service runs with the role of the service, not with that of the owner (docs/database.md, "Database roles").
  *
  * `npm run bench:failover -- --rounds 10`, `--one-process` for background work in the only API process
  */
 import { execFile } from 'node:child_process';
 import { parseArgs, promisify } from 'node:util';
 import { setTimeout as pause } from 'node:timers/promises';
-import { startDatabaseAddress } from '../test/support/database-address.ts';
-import { startReplicatedPostgres } from '../test/support/replicated-postgres.ts';
+import { startDatabaseAddress } from '../test/support/database/database-address.ts';
+import { startReplicatedPostgres } from '../test/support/database/replicated-postgres.ts';
 import { accessToken } from './support/dashboard-login.mjs';
 import { eventually, openDrill } from './support/drill.mjs';
 import { openFleet } from './support/fleet.mjs';
@@ -54,7 +54,7 @@ await promisify(execFile)(
   },
 );
 
-/** Of the service, and of what this program reads and writes itself. */
+/** The addresses for the service, and for the statements of this program. */
 const address = await startDatabaseAddress(serviceUrl(primary));
 const own = await startDatabaseAddress(serviceUrl(primary));
 const bench = await openWorkbench({ databaseUrl: own.url });

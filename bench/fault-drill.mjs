@@ -10,7 +10,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
 import { AuditVerification } from '../dist/src/modules/audit-logs/index.js';
 import { OrganizationsService } from '../dist/src/modules/organizations/index.js';
-import '../test/support/register-typescript.mjs';
+import '../test/support/runner/register-typescript.mjs';
 import { startBalancer } from './support/balancer.mjs';
 import { accessToken } from './support/dashboard-login.mjs';
 import { eventually, openDrill } from './support/drill.mjs';
@@ -65,7 +65,7 @@ const webhooks = await openWebhooks(bench, {
     LOG_LEVEL: 'warn',
   },
 });
-const { startDatabaseAddress } = await import('../test/support/database-address.ts');
+const { startDatabaseAddress } = await import('../test/support/database/database-address.ts');
 const address = await startDatabaseAddress(webhooks.settings.DATABASE_URL);
 const fleet = openFleet({ ...webhooks.settings, DATABASE_URL: address.url }, balancer);
 const disk = await openSmallDisk(webhooks.query, join(bench.directory, 'postgres'));
@@ -293,11 +293,20 @@ try {
     const rowsInDefault = async () =>
       (await webhooks.query('SELECT count(*)::integer AS count FROM request_log_default')).rows[0].count;
 
+    const partitionsAhead = async () => {
+      const { rows } = await webhooks.query(
+        `SELECT count(*)::integer AS count FROM pg_inherits
+          WHERE inhparent = 'request_log'::regclass AND inhrelid::regclass::text ~ '^request_log_[0-9]{8}$'
+            AND right(inhrelid::regclass::text, 8) > to_char(now() AT TIME ZONE 'UTC', 'YYYYMMDD')`,
+      );
+      return rows[0].count;
+    };
+
     // Today has no partition, and none can be created.
     const witness = await fleet.worker();
     await eventually(
       'the log says that no partition was created',
-      () => countLines(witness, /The partitions could not be created/) === 1,
+      () => countLines(witness, /The partitions are not complete/) === 1,
     );
     const full = await metricsOf(witness);
     expect(
@@ -311,9 +320,11 @@ try {
     await witness.stop();
     await workers[0].stop();
     workers[0] = await fleet.worker();
+    // In the background. The metric is read once, because it is kept for a minute.
+    await eventually('the partitions are created', async () => (await partitionsAhead()) === 7);
+    await eventually('no entry is left in the default partition', async () => (await rowsInDefault()) === 0);
     const recovered = await metricsOf(workers[0]);
-    expect('the partitions were not created', recovered('mcs_partitions_ahead', 'request_log') === 7);
-    expect('entries remained in the default partition', (await rowsInDefault()) === 0);
+    expect('the metrics show missing partitions', recovered('mcs_partitions_ahead', 'request_log') === 7);
 
     // Today's partition is on the full disk.
     await disk.fill();

@@ -6,9 +6,9 @@ import { chmodSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
-import autocannon from 'autocannon';
 import { accessToken } from './support/dashboard-login.mjs';
 import { eventually } from './support/drill.mjs';
+import { autocannon } from './support/load.mjs';
 import { flagsOf, freePort, start } from './support/processes.mjs';
 import { reportTable } from './support/report.mjs';
 import { createServiceToken } from './support/webhooks.mjs';

@@ -46,7 +46,7 @@ const EMPTY_BLOCK = '\x00\x00\x00\xff\xff';
 const gzipHeader = Buffer.from([0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 3]).toString('latin1');
 const LARGE = piece('a'.repeat(16_384));
 
-/** What each connection sends: a beginning, and a part again and again. What takes time to compute is a function. */
+/** The data that each connection sends: a beginning, and a repeated part. Parts that take time to compute are functions. */
 const KINDS = {
   ...Object.fromEntries(
     [
@@ -163,6 +163,16 @@ const KINDS = {
   'forms of fields': whole('/oauth/token', form, filled('a=1', '&a=1', '', FORM_SIZE)),
   'forms of percent signs': whole('/oauth/token', form, filled('client_id=', '%', '', FORM_SIZE)),
   'SAML forms': whole(`/sso/saml/${crypto.randomUUID()}`, form, filled('SAMLResponse=', '%2B', '', 393_216)),
+  ...Object.fromEntries(
+    ['a', '"', '%22'].map((part) => [
+      `forms without a login, kept, of ${part}`,
+      whole(
+        '/dashboard/single-sign-on/configurations/new',
+        { ...form, Cookie: 'browser=a' },
+        filled('metadata_xml=', part, '', 393_216),
+      ),
+    ]),
+  ),
   'SAML forms of one value': whole(
     `/sso/saml/${crypto.randomUUID()}`,
     form,

@@ -39,6 +39,8 @@ CREATE TABLE dashboard_user (
   totp_last_step integer,
   access_version integer NOT NULL DEFAULT 0,
   is_break_glass boolean NOT NULL DEFAULT false,
+  password_expires_at timestamp(3) with time zone,
+  expiring_password bytea,
   CONSTRAINT dashboard_user_pkey PRIMARY KEY (id),
   CONSTRAINT dashboard_user_organization_email_key UNIQUE (organization_id, email),
   CONSTRAINT dashboard_user_organization_fkey FOREIGN KEY (organization_id) REFERENCES organization(id),
@@ -68,6 +70,7 @@ CREATE TABLE api_client (
   enabled_operations text[] NOT NULL DEFAULT '{}'::text[],
   created_at timestamp(3) with time zone NOT NULL,
   name character varying(100),
+  signing_only_since timestamp(3) with time zone,
   CONSTRAINT api_client_pkey PRIMARY KEY (id),
   CONSTRAINT api_client_environment_check CHECK (environment IN ('development', 'production')),
   CONSTRAINT api_client_organization_environment_key UNIQUE (organization_id, environment),
@@ -94,9 +97,12 @@ CREATE TABLE agent_authorization (
   connection_id uuid,
   created_at timestamp(3) with time zone NOT NULL,
   expires_at timestamp(3) with time zone NOT NULL,
+  purpose character varying(12) NOT NULL DEFAULT 'agent'::character varying,
+  continue_at text,
   CONSTRAINT agent_authorization_pkey PRIMARY KEY (id),
   CONSTRAINT agent_authorization_client_fkey FOREIGN KEY (client_id) REFERENCES api_client(id),
   CONSTRAINT agent_authorization_code_hash_key UNIQUE (code_hash),
+  CONSTRAINT agent_authorization_purpose_check CHECK (((((purpose)::text = 'agent'::text) AND (continue_at IS NULL)) OR (purpose IN ('sign_in_link', 'user_page') AND (continue_at IS NOT NULL)))),
   CONSTRAINT agent_authorization_status_check CHECK (status IN ('pending', 'completed', 'confirmed', 'approved', 'declined', 'redeemed', 'ended'))
 );
 CREATE INDEX agent_authorization_user_index ON agent_authorization USING btree (client_id, external_user_id);
@@ -115,6 +121,7 @@ CREATE TABLE agent_connection (
   used_at timestamp(3) with time zone NOT NULL,
   expires_at timestamp(3) with time zone NOT NULL,
   ended_at timestamp(3) with time zone,
+  ended_by jsonb,
   CONSTRAINT agent_connection_pkey PRIMARY KEY (id),
   CONSTRAINT agent_connection_client_fkey FOREIGN KEY (client_id) REFERENCES api_client(id)
 );
@@ -122,6 +129,8 @@ CREATE INDEX agent_connection_user_index ON agent_connection USING btree (client
 CREATE INDEX agent_connection_client_index ON agent_connection USING btree (client_id, created_at, id) WHERE (ended_at IS NULL);
 CREATE INDEX agent_connection_expires_at_index ON agent_connection USING btree (expires_at);
 CREATE INDEX agent_connection_host_index ON agent_connection USING btree (client_id, agent_host, created_at, id) WHERE (ended_at IS NULL);
+CREATE INDEX agent_connection_agent_index ON agent_connection USING btree (client_id, agent_id, created_at, id) WHERE (ended_at IS NULL);
+CREATE INDEX agent_connection_ended_turn_index ON agent_connection USING btree (client_id, ended_at, id) WHERE (ended_by IS NOT NULL);
 
 CREATE TABLE agent_connection_code (
   code_digest bytea NOT NULL,
@@ -156,6 +165,7 @@ CREATE TABLE agent_setting (
   login_url text,
   updated_at timestamp(3) with time zone NOT NULL,
   sandbox_login character varying(7) NOT NULL DEFAULT 'members'::character varying,
+  return_hosts text[] NOT NULL DEFAULT '{}'::text[],
   CONSTRAINT agent_setting_pkey PRIMARY KEY (client_id),
   CONSTRAINT agent_setting_agents_check CHECK (agents IN ('off', 'hosts', 'any')),
   CONSTRAINT agent_setting_client_fkey FOREIGN KEY (client_id) REFERENCES api_client(id),
@@ -170,11 +180,35 @@ CREATE TABLE allowlisted_domain (
   proved_at timestamp(3) with time zone,
   proof_checked_at timestamp(3) with time zone,
   proof_missing_since timestamp(3) with time zone,
+  proof_attempted_at timestamp(3) with time zone,
   CONSTRAINT allowlisted_domain_pkey PRIMARY KEY (id),
   CONSTRAINT allowlisted_domain_organization_domain_key UNIQUE (organization_id, domain),
   CONSTRAINT allowlisted_domain_organization_fkey FOREIGN KEY (organization_id) REFERENCES organization(id)
 );
 CREATE UNIQUE INDEX allowlisted_domain_proved_key ON allowlisted_domain USING btree (domain) WHERE (proved_at IS NOT NULL);
+
+CREATE TABLE api_key (
+  id uuid NOT NULL,
+  client_id uuid NOT NULL,
+  name character varying(100) NOT NULL,
+  scopes text[] NOT NULL,
+  ip_ranges text[] NOT NULL,
+  digest bytea NOT NULL,
+  creator_id uuid,
+  created_by text NOT NULL,
+  created_at timestamp(3) with time zone NOT NULL,
+  last_used_at timestamp(3) with time zone,
+  last_used_ip text,
+  expires_at timestamp(3) with time zone,
+  rotated_at timestamp(3) with time zone,
+  revoked_at timestamp(3) with time zone,
+  trust jsonb,
+  CONSTRAINT api_key_pkey PRIMARY KEY (id),
+  CONSTRAINT api_key_client_fkey FOREIGN KEY (client_id) REFERENCES api_client(id),
+  CONSTRAINT api_key_digest_key UNIQUE (digest)
+);
+CREATE UNIQUE INDEX api_key_name_key ON api_key USING btree (client_id, name) WHERE ((rotated_at IS NULL) AND (revoked_at IS NULL));
+CREATE INDEX api_key_client_index ON api_key USING btree (client_id, created_at, id);
 
 CREATE TABLE api_secret (
   id uuid NOT NULL,
@@ -185,6 +219,8 @@ CREATE TABLE api_secret (
   created_at timestamp(3) with time zone NOT NULL,
   signs_from timestamp(3) with time zone NOT NULL,
   accepted_until timestamp(3) with time zone,
+  last_used_at timestamp(3) with time zone,
+  last_used_ip text,
   CONSTRAINT api_secret_pkey PRIMARY KEY (id),
   CONSTRAINT api_secret_client_fkey FOREIGN KEY (client_id) REFERENCES api_client(id),
   CONSTRAINT api_secret_client_version_key UNIQUE (client_id, version)
@@ -196,6 +232,7 @@ CREATE TABLE attempt_count (
   expire bigint,
   CONSTRAINT attempt_count_pkey PRIMARY KEY (key)
 );
+CREATE INDEX attempt_count_expire_index ON attempt_count USING btree (expire);
 
 CREATE TABLE audit_chain (
   organization_id uuid NOT NULL,
@@ -238,9 +275,55 @@ CREATE TABLE audit_stream (
   failing_since timestamp(3) with time zone,
   problem text,
   paused_at timestamp(3) with time zone,
+  failing_here_since timestamp(3) with time zone,
+  failed_ms bigint NOT NULL DEFAULT 0,
+  advanced_at timestamp(3) with time zone,
+  notified_at timestamp(3) with time zone,
+  batch_entries integer,
+  rejected_entries bigint NOT NULL DEFAULT 0,
+  rejection text,
+  refused_sequence bigint,
+  skipped_entries bigint NOT NULL DEFAULT 0,
   CONSTRAINT audit_stream_pkey PRIMARY KEY (organization_id),
   CONSTRAINT audit_stream_organization_fkey FOREIGN KEY (organization_id) REFERENCES organization(id)
 );
+
+CREATE TABLE customer (
+  client_id uuid NOT NULL,
+  external_user_id character varying(256) NOT NULL,
+  last_seen_at timestamp(3) with time zone NOT NULL,
+  CONSTRAINT customer_pkey PRIMARY KEY (client_id, external_user_id),
+  CONSTRAINT customer_client_fkey FOREIGN KEY (client_id) REFERENCES api_client(id)
+);
+CREATE INDEX customer_last_seen_index ON customer USING btree (client_id, last_seen_at, external_user_id);
+CREATE INDEX customer_last_seen_at_index ON customer USING brin (last_seen_at);
+
+CREATE TABLE customer_failure (
+  client_id uuid NOT NULL,
+  external_user_id character varying(256) NOT NULL,
+  day timestamp(3) with time zone NOT NULL,
+  failures integer NOT NULL,
+  CONSTRAINT customer_failure_pkey PRIMARY KEY (client_id, external_user_id, day),
+  CONSTRAINT customer_failure_customer_fkey FOREIGN KEY (client_id, external_user_id) REFERENCES customer(client_id, external_user_id) ON DELETE CASCADE
+);
+CREATE INDEX customer_failure_day_index ON customer_failure USING btree (day);
+
+CREATE TABLE customer_progress (
+  id smallint NOT NULL DEFAULT 1,
+  seen_id bigint NOT NULL,
+  updated_at timestamp(3) with time zone NOT NULL,
+  CONSTRAINT customer_progress_pkey PRIMARY KEY (id),
+  CONSTRAINT customer_progress_id_check CHECK ((id = 1))
+);
+
+CREATE TABLE customer_search (
+  client_id uuid NOT NULL,
+  external_user_id character varying(256) NOT NULL,
+  parts integer[] NOT NULL,
+  CONSTRAINT customer_search_pkey PRIMARY KEY (client_id, external_user_id),
+  CONSTRAINT customer_search_customer_fkey FOREIGN KEY (client_id, external_user_id) REFERENCES customer(client_id, external_user_id) ON DELETE CASCADE
+);
+CREATE INDEX customer_search_parts_index ON customer_search USING gin (parts);
 
 CREATE TABLE passkey (
   id uuid NOT NULL,
@@ -251,6 +334,7 @@ CREATE TABLE passkey (
   name character varying(64) NOT NULL,
   created_at timestamp(3) with time zone NOT NULL,
   used_at timestamp(3) with time zone,
+  is_owner_approved boolean NOT NULL DEFAULT true,
   CONSTRAINT passkey_pkey PRIMARY KEY (id),
   CONSTRAINT passkey_credential_id_key UNIQUE (credential_id),
   CONSTRAINT passkey_user_fkey FOREIGN KEY (user_id) REFERENCES dashboard_user(id) ON DELETE CASCADE
@@ -268,6 +352,10 @@ CREATE TABLE dashboard_session (
   user_agent text NOT NULL,
   passkey_id uuid,
   is_two_factor boolean NOT NULL DEFAULT false,
+  is_owner_approved boolean NOT NULL DEFAULT true,
+  used_password boolean NOT NULL DEFAULT false,
+  ends_by timestamp(3) with time zone,
+  used_at timestamp(3) with time zone,
   CONSTRAINT dashboard_session_pkey PRIMARY KEY (id),
   CONSTRAINT dashboard_session_passkey_fkey FOREIGN KEY (passkey_id) REFERENCES passkey(id) ON DELETE SET NULL,
   CONSTRAINT dashboard_session_stage_check CHECK (stage IN ('second_factor', 'complete')),
@@ -374,6 +462,14 @@ CREATE TABLE job_application (
 );
 CREATE INDEX job_application_received_at_index ON job_application USING btree (received_at);
 
+CREATE TABLE job_failure (
+  job character varying(64) NOT NULL,
+  cause character varying(256) NOT NULL,
+  first_at timestamp(3) with time zone NOT NULL,
+  last_at timestamp(3) with time zone NOT NULL,
+  CONSTRAINT job_failure_pkey PRIMARY KEY (job, cause)
+);
+
 CREATE TABLE key_check (
   name text NOT NULL,
   value bytea NOT NULL,
@@ -420,6 +516,7 @@ CREATE TABLE merchant_account (
   state character varying(12) NOT NULL,
   since timestamp(3) with time zone NOT NULL,
   session_id uuid,
+  unlinked_at timestamp(3) with time zone,
   CONSTRAINT merchant_account_pkey PRIMARY KEY (client_id, external_user_id, merchant_id),
   CONSTRAINT merchant_account_client_fkey FOREIGN KEY (client_id) REFERENCES api_client(id),
   CONSTRAINT merchant_account_merchant_fkey FOREIGN KEY (merchant_id) REFERENCES merchant(id),
@@ -437,9 +534,11 @@ CREATE TABLE merchant_sign_out (
   sign_in_id uuid NOT NULL,
   created_at timestamp(3) with time zone NOT NULL,
   asked_at timestamp(3) with time zone,
+  client_id uuid NOT NULL DEFAULT '00000000-0000-0000-0000-000000000000'::uuid,
   CONSTRAINT merchant_sign_out_pkey PRIMARY KEY (sign_in_id)
 );
 CREATE INDEX merchant_sign_out_created_at_index ON merchant_sign_out USING btree (created_at);
+CREATE INDEX merchant_sign_out_turn_index ON merchant_sign_out USING btree (client_id, asked_at NULLS FIRST, created_at);
 
 CREATE TABLE merchant_status (
   merchant_id integer NOT NULL,
@@ -498,7 +597,6 @@ CREATE TABLE password_link (
   token_hash bytea NOT NULL,
   user_id uuid NOT NULL,
   expires_at timestamp(3) with time zone NOT NULL,
-  used_by bytea,
   CONSTRAINT password_link_pkey PRIMARY KEY (token_hash),
   CONSTRAINT password_link_user_fkey FOREIGN KEY (user_id) REFERENCES dashboard_user(id) ON DELETE CASCADE,
   CONSTRAINT password_link_user_key UNIQUE (user_id)
@@ -534,6 +632,16 @@ CREATE TABLE registered_agent (
 );
 CREATE INDEX registered_agent_client_index ON registered_agent USING btree (client_id) WHERE ((kind)::text = 'registered'::text);
 CREATE INDEX registered_agent_unused_since_index ON registered_agent USING btree (unused_since);
+CREATE INDEX registered_agent_kept_index ON registered_agent USING btree (client_id, unused_since DESC, id) WHERE (unused_since IS NOT NULL);
+
+CREATE TABLE removed_agent (
+  agent_id text NOT NULL,
+  client_id uuid NOT NULL,
+  removed_at timestamp(3) with time zone NOT NULL,
+  removed_by jsonb NOT NULL,
+  CONSTRAINT removed_agent_pkey PRIMARY KEY (agent_id),
+  CONSTRAINT removed_agent_client_fkey FOREIGN KEY (client_id) REFERENCES api_client(id)
+);
 
 CREATE TABLE request_log (
   id bigint NOT NULL DEFAULT nextval('request_log_id_seq'::regclass),
@@ -564,6 +672,10 @@ CREATE TABLE request_log (
   error_code character varying(64),
   error_message text,
   request_id character varying(64),
+  api_key character varying(100),
+  secret_version integer,
+  ip_address text,
+  user_agent text,
   CONSTRAINT request_log_pkey PRIMARY KEY (client_id, environment, created_at, id),
   CONSTRAINT request_log_type_check CHECK (type IN ('request', 'webhook'))
 ) PARTITION BY RANGE (created_at);
@@ -581,6 +693,7 @@ CREATE INDEX request_log_default_request_log_endpoint_failure_index ON request_l
 CREATE INDEX request_log_default_id_index ON request_log_default USING brin (id) WITH (pages_per_range='32', autosummarize='on');
 CREATE INDEX request_log_default_request_log_error_code_index ON request_log_default USING btree (client_id, environment, error_code, created_at, id) WHERE (error_code IS NOT NULL);
 CREATE INDEX request_log_default_request_log_request_id_index ON request_log_default USING btree (client_id, environment, request_id, created_at, id) WHERE (request_id IS NOT NULL);
+CREATE INDEX request_log_default_request_log_api_key_index ON request_log_default USING btree (client_id, environment, api_key, created_at, id) WHERE (api_key IS NOT NULL);
 CREATE INDEX request_log_session_index ON request_log USING btree (client_id, environment, session_id, created_at, id) WHERE (session_id IS NOT NULL);
 CREATE INDEX request_log_user_index ON request_log USING btree (client_id, environment, external_user_id, created_at, id) WHERE (external_user_id IS NOT NULL);
 CREATE INDEX request_log_status_index ON request_log USING btree (client_id, environment, status_code, created_at, id) WHERE (status_code <> 200);
@@ -593,6 +706,7 @@ CREATE INDEX request_log_failure_index ON request_log USING btree (client_id, en
 CREATE INDEX request_log_endpoint_failure_index ON request_log USING btree (webhook_endpoint_id, created_at) WHERE ((webhook_endpoint_id IS NOT NULL) AND (status_code <> 200));
 CREATE INDEX request_log_error_code_index ON request_log USING btree (client_id, environment, error_code, created_at, id) WHERE (error_code IS NOT NULL);
 CREATE INDEX request_log_request_id_index ON request_log USING btree (client_id, environment, request_id, created_at, id) WHERE (request_id IS NOT NULL);
+CREATE INDEX request_log_api_key_index ON request_log USING btree (client_id, environment, api_key, created_at, id) WHERE (api_key IS NOT NULL);
 ALTER SEQUENCE request_log_id_seq OWNED BY request_log.id;
 
 CREATE TABLE request_log_file (
@@ -666,6 +780,8 @@ CREATE TABLE saml_configuration (
   expiry_notified_at timestamp(3) with time zone,
   is_owner_approved boolean NOT NULL DEFAULT false,
   staleness text,
+  revision integer NOT NULL DEFAULT 0,
+  metadata_attempted_at timestamp(3) with time zone,
   CONSTRAINT saml_configuration_pkey PRIMARY KEY (id),
   CONSTRAINT saml_configuration_organization_fkey FOREIGN KEY (organization_id) REFERENCES organization(id),
   CONSTRAINT saml_configuration_protocol_check CHECK (protocol IN ('saml', 'openid'))
@@ -755,9 +871,17 @@ CREATE TABLE sign_in_link (
   mcp_token_hash bytea,
   sign_in_id uuid,
   sign_in_asked_at timestamp(3) with time zone,
+  proof character varying(13) NOT NULL DEFAULT 'phone'::character varying,
+  source character varying(9) NOT NULL DEFAULT 'agent'::character varying,
+  return_url text,
+  metadata jsonb,
+  cancelled_by character varying(10),
   CONSTRAINT sign_in_link_pkey PRIMARY KEY (id),
+  CONSTRAINT sign_in_link_cancelled_by_check CHECK (cancelled_by IN ('user', 'agent', 'backend', 'dashboard', 'other_link', 'revocation')),
   CONSTRAINT sign_in_link_client_fkey FOREIGN KEY (client_id) REFERENCES api_client(id),
   CONSTRAINT sign_in_link_merchant_fkey FOREIGN KEY (merchant_id) REFERENCES merchant(id),
+  CONSTRAINT sign_in_link_proof_check CHECK (proof IN ('phone', 'partner_login')),
+  CONSTRAINT sign_in_link_source_check CHECK (source IN ('agent', 'backend', 'dashboard')),
   CONSTRAINT sign_in_link_status_check CHECK (status IN ('pending', 'completed', 'failed', 'cancelled')),
   CONSTRAINT sign_in_link_token_hash_key UNIQUE (token_hash)
 );
@@ -780,6 +904,7 @@ CREATE TABLE sso_attempt (
   email character varying(254),
   problem text,
   received_at timestamp(3) with time zone,
+  configuration_revision integer NOT NULL DEFAULT 0,
   CONSTRAINT sso_attempt_pkey PRIMARY KEY (id),
   CONSTRAINT sso_attempt_configuration_fkey FOREIGN KEY (configuration_id) REFERENCES saml_configuration(id) ON DELETE CASCADE,
   CONSTRAINT sso_attempt_state_hash_key UNIQUE (state_hash),
@@ -795,6 +920,7 @@ CREATE TABLE sso_identity (
   subject character varying(255) NOT NULL,
   user_id uuid NOT NULL,
   linked_at timestamp(3) with time zone NOT NULL,
+  is_owner_approved boolean NOT NULL DEFAULT true,
   CONSTRAINT sso_identity_pkey PRIMARY KEY (organization_id, issuer, subject),
   CONSTRAINT sso_identity_organization_fkey FOREIGN KEY (organization_id) REFERENCES organization(id),
   CONSTRAINT sso_identity_user_fkey FOREIGN KEY (user_id) REFERENCES dashboard_user(id) ON DELETE CASCADE,
@@ -818,9 +944,11 @@ CREATE TABLE submitted_form (
   form_hash bytea NOT NULL,
   outcome_sealed bytea,
   created_at timestamp(3) with time zone NOT NULL,
+  user_hash bytea,
   CONSTRAINT submitted_form_pkey PRIMARY KEY (form_hash)
 );
 CREATE INDEX submitted_form_created_at_index ON submitted_form USING btree (created_at);
+CREATE INDEX submitted_form_user_index ON submitted_form USING btree (user_hash) WHERE (user_hash IS NOT NULL);
 
 CREATE TABLE token_signing_key (
   kid uuid NOT NULL,
@@ -834,6 +962,13 @@ CREATE TABLE token_signing_key (
   CONSTRAINT token_signing_key_signs_from_key UNIQUE (signs_from)
 );
 
+CREATE TABLE used_assertion (
+  digest bytea NOT NULL,
+  expires_at timestamp(3) with time zone NOT NULL,
+  CONSTRAINT used_assertion_pkey PRIMARY KEY (digest)
+);
+CREATE INDEX used_assertion_expires_at_index ON used_assertion USING btree (expires_at);
+
 CREATE TABLE user_erasure (
   id uuid NOT NULL,
   client_id uuid NOT NULL,
@@ -843,12 +978,16 @@ CREATE TABLE user_erasure (
   due_at timestamp(3) with time zone NOT NULL,
   erased bigint NOT NULL DEFAULT 0,
   finished_at timestamp(3) with time zone,
+  claimed_at timestamp(3) with time zone,
+  renewed_columns text[] NOT NULL DEFAULT '{}'::text[],
   CONSTRAINT user_erasure_pkey PRIMARY KEY (id),
   CONSTRAINT user_erasure_client_fkey FOREIGN KEY (client_id) REFERENCES api_client(id),
   CONSTRAINT user_erasure_user_key UNIQUE (client_id, pseudonym)
 );
 CREATE INDEX user_erasure_due_index ON user_erasure USING btree (due_at) WHERE (finished_at IS NULL);
 CREATE INDEX user_erasure_finished_at_index ON user_erasure USING btree (finished_at);
+CREATE INDEX user_erasure_waiting_index ON user_erasure USING btree (client_id, due_at) WHERE (finished_at IS NULL);
+CREATE INDEX user_erasure_turn_index ON user_erasure USING btree (client_id, claimed_at);
 
 CREATE TABLE webhook_endpoint (
   id uuid NOT NULL,
@@ -859,6 +998,10 @@ CREATE TABLE webhook_endpoint (
   events text[],
   disabled_at timestamp(3) with time zone,
   missed_periods tstzmultirange NOT NULL DEFAULT '{}'::tstzmultirange,
+  deleted_at timestamp(3) with time zone,
+  signing_revision integer NOT NULL DEFAULT 0,
+  header_names text[] NOT NULL DEFAULT '{}'::text[],
+  sealed_headers bytea,
   CONSTRAINT webhook_endpoint_pkey PRIMARY KEY (id),
   CONSTRAINT webhook_endpoint_client_fkey FOREIGN KEY (client_id) REFERENCES api_client(id) ON DELETE CASCADE
 );
@@ -884,6 +1027,22 @@ CREATE TABLE webhook_delivery (
 CREATE INDEX webhook_delivery_lane_index ON webhook_delivery USING btree (endpoint_id, due_at, id);
 CREATE INDEX webhook_delivery_lease_index ON webhook_delivery USING btree (lease_until) WHERE (lease_until IS NOT NULL);
 
+CREATE TABLE webhook_endpoint_key (
+  id uuid NOT NULL,
+  endpoint_id uuid NOT NULL,
+  version integer NOT NULL,
+  kind character varying(7) NOT NULL,
+  sealed bytea,
+  public_key text,
+  created_at timestamp(3) with time zone NOT NULL,
+  signs_from timestamp(3) with time zone NOT NULL,
+  accepted_until timestamp(3) with time zone,
+  CONSTRAINT webhook_endpoint_key_pkey PRIMARY KEY (id),
+  CONSTRAINT webhook_endpoint_key_endpoint_fkey FOREIGN KEY (endpoint_id) REFERENCES webhook_endpoint(id) ON DELETE CASCADE,
+  CONSTRAINT webhook_endpoint_key_sealed_check CHECK ((((kind)::text = 'client'::text) = (sealed IS NULL))),
+  CONSTRAINT webhook_endpoint_key_version_key UNIQUE (endpoint_id, version)
+);
+
 CREATE TABLE webhook_event (
   id uuid NOT NULL,
   created_at timestamp(3) with time zone NOT NULL,
@@ -902,9 +1061,11 @@ CREATE TABLE webhook_event_default PARTITION OF webhook_event DEFAULT;
 CREATE INDEX webhook_event_default_webhook_event_client_index ON webhook_event_default USING btree (client_id, created_at, id);
 CREATE INDEX webhook_event_default_webhook_event_stream_index ON webhook_event_default USING btree (client_id, "position") WHERE (((environment)::text = 'development'::text) AND (NOT is_test));
 CREATE INDEX webhook_event_default_webhook_event_owner_index ON webhook_event_default USING btree (client_id, external_user_id);
+CREATE INDEX webhook_event_default_webhook_event_feed_index ON webhook_event_default USING btree (client_id, "position") WHERE (NOT is_test);
 CREATE INDEX webhook_event_client_index ON webhook_event USING btree (client_id, created_at, id);
 CREATE INDEX webhook_event_stream_index ON webhook_event USING btree (client_id, "position") WHERE (((environment)::text = 'development'::text) AND (NOT is_test));
 CREATE INDEX webhook_event_owner_index ON webhook_event USING btree (client_id, external_user_id);
+CREATE INDEX webhook_event_feed_index ON webhook_event USING btree (client_id, "position") WHERE (NOT is_test);
 ALTER SEQUENCE webhook_event_position_seq OWNED BY webhook_event."position";
 
 CREATE TABLE webhook_event_key (
@@ -935,9 +1096,11 @@ CREATE TABLE webhook_lane (
   notified_at timestamp(3) with time zone,
   usual_failures double precision NOT NULL DEFAULT 0,
   allowed_failures double precision NOT NULL DEFAULT 0,
+  is_reserved boolean NOT NULL DEFAULT false,
   CONSTRAINT webhook_lane_pkey PRIMARY KEY (endpoint_id),
   CONSTRAINT webhook_lane_endpoint_fkey FOREIGN KEY (endpoint_id) REFERENCES webhook_endpoint(id) ON DELETE CASCADE,
-  CONSTRAINT webhook_lane_in_flight_check CHECK ((in_flight >= 0))
+  CONSTRAINT webhook_lane_in_flight_check CHECK ((in_flight >= 0)),
+  CONSTRAINT webhook_lane_reserved_check CHECK (((NOT is_reserved) OR (paused_at IS NOT NULL)))
 ) WITH (fillfactor=50);
 CREATE INDEX webhook_lane_due_index ON webhook_lane USING btree (next_due) WHERE (next_due IS NOT NULL);
 
@@ -945,6 +1108,7 @@ CREATE TABLE webhook_listener (
   id uuid NOT NULL,
   client_id uuid NOT NULL,
   process integer NOT NULL,
+  reads_feed boolean NOT NULL DEFAULT false,
   CONSTRAINT webhook_listener_pkey PRIMARY KEY (id),
   CONSTRAINT webhook_listener_client_fkey FOREIGN KEY (client_id) REFERENCES api_client(id) ON DELETE CASCADE
 );
@@ -964,6 +1128,7 @@ CREATE TABLE webhook_recovery (
   handled integer NOT NULL DEFAULT 0,
   received integer NOT NULL DEFAULT 0,
   sending integer NOT NULL DEFAULT 0,
+  "position" jsonb,
   CONSTRAINT webhook_recovery_pkey PRIMARY KEY (id),
   CONSTRAINT webhook_recovery_endpoint_fkey FOREIGN KEY (endpoint_id) REFERENCES webhook_endpoint(id) ON DELETE CASCADE
 );
@@ -1020,19 +1185,6 @@ AS $function$
         END
       $function$;
 REVOKE ALL ON FUNCTION close_default_partition FROM PUBLIC;
-
-CREATE OR REPLACE FUNCTION columns_with_statistics_of(value text)
- RETURNS TABLE(tablename name, attname name, inherited boolean)
- LANGUAGE sql
- STABLE
- SET search_path FROM CURRENT
-AS $function$
-  SELECT tablename, attname, inherited FROM pg_stats
-   WHERE schemaname = current_schema() AND EXISTS (
-     SELECT FROM unnest(most_common_vals::text::text[] || histogram_bounds::text::text[]) AS kept
-      WHERE kept = value OR length(value) > 5
-        AND (position(value IN kept) > 0 OR position(encode(convert_to(value, 'UTF8'), 'hex') IN kept) > 0))
-  $function$;
 
 CREATE OR REPLACE FUNCTION create_daily_partition(parent text, day date)
  RETURNS void
@@ -1107,29 +1259,6 @@ AS $function$
       $function$;
 REVOKE ALL ON FUNCTION drop_stray_table FROM PUBLIC;
 
-CREATE OR REPLACE FUNCTION find_agent_tokens(hashes bytea[], created_from timestamp with time zone, created_before timestamp with time zone)
- RETURNS TABLE(place integer, id bigint, client_id uuid, environment character varying, external_user_id character varying, phone_number_sealed bytea, expires_at timestamp with time zone, connection_id uuid, scope text, agent text, is_used boolean)
- LANGUAGE plpgsql
- STABLE
- SET plan_cache_mode TO 'force_generic_plan'
- SET enable_seqscan TO 'off'
-AS $function$
-  #variable_conflict use_column
-  BEGIN
-    RETURN QUERY SELECT hash.place::integer, found.*
-      FROM unnest(hashes) WITH ORDINALITY AS hash (value, place) CROSS JOIN LATERAL (
-        SELECT id, client_id, environment, external_user_id, phone_number_sealed, expires_at, connection_id, scope,
-               agent, used_at IS NOT NULL
-          FROM mcp_token token
-         WHERE token_hash = hash.value AND created_at >= created_from AND created_at < created_before
-           AND revoked_at IS NULL AND (connection_id IS NULL OR EXISTS (
-             SELECT FROM agent_connection connection
-              WHERE connection.id = token.connection_id AND connection.ended_at IS NULL
-                AND NOT EXISTS (SELECT FROM agent_setting setting
-                                 WHERE setting.client_id = connection.client_id AND setting.agents = 'off')))
-        OFFSET 0) found;
-  END $function$;
-
 CREATE OR REPLACE FUNCTION find_mcp_tokens(hashes bytea[], created_from timestamp with time zone, created_before timestamp with time zone)
  RETURNS TABLE(place integer, id bigint, client_id uuid, environment character varying, external_user_id character varying, phone_number_sealed bytea, expires_at timestamp with time zone)
  LANGUAGE plpgsql
@@ -1148,23 +1277,74 @@ AS $function$
     END
   $function$;
 
-CREATE OR REPLACE FUNCTION forget_statistics(value text)
+CREATE OR REPLACE FUNCTION find_usable_mcp_tokens(hashes bytea[], created_from timestamp with time zone, created_before timestamp with time zone)
+ RETURNS TABLE(place integer, id bigint, client_id uuid, environment character varying, external_user_id character varying, phone_number_sealed bytea, expires_at timestamp with time zone, connection_id uuid, scope text, agent text, is_used boolean)
+ LANGUAGE plpgsql
+ STABLE
+ SET plan_cache_mode TO 'force_generic_plan'
+ SET enable_seqscan TO 'off'
+AS $function$
+  #variable_conflict use_column
+  BEGIN
+    RETURN QUERY SELECT hash.place::integer, found.*
+      FROM unnest(hashes) WITH ORDINALITY AS hash (value, place) CROSS JOIN LATERAL (
+        SELECT id, client_id, environment, external_user_id, phone_number_sealed, expires_at, connection_id, scope,
+               agent, used_at IS NOT NULL
+          FROM mcp_token token
+         WHERE token_hash = hash.value AND created_at >= created_from AND created_at < created_before
+           AND revoked_at IS NULL AND (connection_id IS NULL OR EXISTS (
+             SELECT FROM agent_connection connection
+              WHERE connection.id = token.connection_id AND connection.ended_at IS NULL
+                AND NOT EXISTS (SELECT FROM removed_agent removed WHERE removed.agent_id = connection.agent_id)
+                AND NOT EXISTS (
+                  SELECT FROM agent_setting setting
+                   WHERE setting.client_id = connection.client_id
+                     AND (setting.agents = 'off' OR setting.agents = 'hosts'
+                          -- Only a metadata document says whose program listens on the user's own machine.
+                          AND CASE WHEN connection.agent_id LIKE 'https://%'
+                                    AND (connection.agent_host LIKE '%:' OR connection.agent_host IN ('localhost', '127.0.0.1', '[::1]'))
+                                   THEN substring(connection.agent_id FROM '^https://([[][^]]*]|[^/:]*)')
+                                   ELSE connection.agent_host END <> ALL (setting.hosts)
+                          AND NOT EXISTS (
+                            SELECT FROM registered_agent registered
+                             WHERE registered.id::text = connection.agent_id AND registered.kind = 'registered'
+                               AND registered.client_id = connection.client_id)))))
+        OFFSET 0) found;
+  END $function$;
+
+CREATE OR REPLACE FUNCTION forget_statistics(of_table text, of_column text)
  RETURNS void
  LANGUAGE plpgsql
  SECURITY DEFINER
  SET search_path FROM CURRENT
 AS $function$
   DECLARE
-    found record;
+    analyzed text;
+    has_rows boolean;
   BEGIN
-    FOR found IN SELECT DISTINCT tablename, attname FROM columns_with_statistics_of(value) LOOP
-      EXECUTE format('ANALYZE %I (%I)', found.tablename, found.attname);
-    END LOOP;
+    EXECUTE format('ANALYZE %I (%I)', of_table, of_column);
     IF to_regproc('pg_catalog.pg_clear_attribute_stats') IS NULL THEN RETURN; END IF;
-    FOR found IN SELECT * FROM columns_with_statistics_of(value) LOOP
-      PERFORM pg_clear_attribute_stats(current_schema(), found.tablename, found.attname, found.inherited);
+    FOR analyzed IN
+      SELECT of_table UNION SELECT relname FROM pg_partition_tree(to_regclass(quote_ident(of_table))) JOIN pg_class ON oid = relid
+    LOOP
+      EXECUTE format('SELECT EXISTS (SELECT FROM %I)', analyzed) INTO has_rows;
+      IF NOT has_rows THEN
+        PERFORM pg_clear_attribute_stats(schemaname, tablename, attname, inherited)
+           FROM pg_stats WHERE schemaname = current_schema() AND tablename = analyzed AND attname = of_column;
+      END IF;
     END LOOP;
   END $function$;
+REVOKE ALL ON FUNCTION forget_statistics FROM PUBLIC;
+
+CREATE OR REPLACE FUNCTION indexes_only()
+ RETURNS boolean
+ LANGUAGE plpgsql
+ IMMUTABLE
+AS $function$
+        BEGIN
+          RETURN set_config('enable_seqscan', 'off', true) = 'off';
+        END
+      $function$;
 
 CREATE OR REPLACE FUNCTION move_stray_rows(parent text, stray text, first_block bigint, end_block bigint)
  RETURNS void
@@ -1206,6 +1386,18 @@ AS $function$
             USING ERRCODE = 'insufficient_privilege';
         END
       $function$;
+
+CREATE OR REPLACE FUNCTION refuse_test_of_reserved_lane()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+       BEGIN
+         IF EXISTS (SELECT FROM webhook_lane WHERE endpoint_id = NEW.endpoint_id AND is_reserved) THEN
+           RAISE EXCEPTION USING ERRCODE = '57014',
+             MESSAGE = 'The endpoint has a key or headers of its own, which this release does not know';
+         END IF;
+         RETURN NEW;
+       END $function$;
 
 CREATE OR REPLACE FUNCTION relation_sizes(relations regclass[])
  RETURNS TABLE(relation regclass, bytes bigint, entries bigint, blocks bigint)
@@ -1268,5 +1460,16 @@ REVOKE ALL ON FUNCTION require_daily_partitions FROM PUBLIC;
 
 CREATE TRIGGER audit_log_append_only BEFORE DELETE OR UPDATE OR TRUNCATE ON audit_log FOR EACH STATEMENT EXECUTE FUNCTION refuse_change_of_audit_log();
 
+CREATE TRIGGER webhook_delivery_reserved BEFORE INSERT ON webhook_delivery FOR EACH ROW WHEN (((new.claim_id IS NOT NULL) AND (new.claimed_by IS NULL) AND (current_setting('webhooks.knows_reserved'::text, true) IS DISTINCT FROM 'yes'::text))) EXECUTE FUNCTION refuse_test_of_reserved_lane();
+
 INSERT INTO schema_migration ("timestamp", name) VALUES
-  (1790000000090, 'Upgrade1790000000090');
+  (1790000000117, 'FunctionsOfColumns1790000000117'),
+  (1790000000120, 'RemovedAgents1790000000120'),
+  (1790000000121, 'ApiKeys1790000000121'),
+  (1790000000122, 'KeysOfEndpoints1790000000122'),
+  (1790000000123, 'EventFeed1790000000123'),
+  (1790000000124, 'Customers1790000000124'),
+  (1790000000125, 'UserLinks1790000000125'),
+  (1790000000131, 'WorkloadIdentities1790000000131'),
+  (1790000000140, 'IndexesOnly1790000000140'),
+  (1790000000145, 'Callers1790000000145');

@@ -4,8 +4,9 @@
  */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, readFileSync, writeFileSync } from 'node:fs';
-import { hashOfFiles, sourcesIn } from './hash-of-files.mjs';
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { hashOfSources, isBuilt, writeStamp } from './build-stamp.mjs';
 
 const [major = 0, minor = 0] = process.versions.node.split('.').map(Number);
 if (major < 20 || (major === 20 && minor < 19)) {
@@ -13,25 +14,16 @@ if (major < 20 || (major === 20 && minor < 19)) {
   process.exit(1);
 }
 
-const STAMP = 'dist/.built-from';
-const FILES = [
-  '.swcrc',
-  'nest-cli.json',
-  'ormconfig.ts',
-  'package-lock.json',
-  'tsconfig.build.json',
-  'tsconfig.json',
-];
-
 // A deployed copy has no sources.
 if (existsSync('src')) await ensureBuild();
 
 async function ensureBuild() {
-  const hash = hashOfFiles([...FILES, ...sourcesIn('src')]);
-  if (existsSync(STAMP) && readFileSync(STAMP, 'utf8') === hash) return;
+  const hash = hashOfSources();
+  if (isBuilt(hash)) return;
   // Standard output belongs to the program that follows.
   process.stderr.write('Building…\n');
-  const build = spawn(process.execPath, ['node_modules/@nestjs/cli/bin/nest.js', 'build'], {
+  // In another process, because the compiler would stay in the memory of the program.
+  const build = spawn(process.execPath, [join(import.meta.dirname, 'compile.mjs')], {
     stdio: ['ignore', 'ignore', 'inherit'],
   });
   const stop = (signal) => build.kill(signal);
@@ -39,5 +31,5 @@ async function ensureBuild() {
   const [code] = await once(build, 'exit');
   if (code !== 0) process.exit(code ?? 1);
   process.off('SIGINT', stop).off('SIGTERM', stop);
-  writeFileSync(STAMP, hash);
+  writeStamp(hash);
 }

@@ -1,28 +1,48 @@
 /*
  * Builds the packages in `clients` unless they were built from the current sources, and packs them into `clients/dist`, from
- * which the documentation site offers them. `npm start`, `npm pack`, the tests, and `npx mcs` in this repository run it.
+ * which the documentation site offers them, next to those of the last releases, which `clients/released` contains. `npm start`,
+ * `npm pack`, the tests, and `npx mcs` in this repository run it.
+ *
+ *   node scripts/ensure-clients.mjs --release     also stores the packages in `clients/released`, for the commit of a release
  */
 import { execFileSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  copyFileSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import { join, relative } from 'node:path';
 import { hashOfFiles, sourcesIn } from './hash-of-files.mjs';
+import { wheelOf } from './python-wheel.mjs';
 
 const ROOT = join(import.meta.dirname, '..');
 const SDK = join(ROOT, 'clients/typescript');
 const CLI = join(ROOT, 'clients/cli');
+const PYTHON = join(ROOT, 'clients/python');
 const PACKAGES = join(ROOT, 'clients/dist');
+/** The packages of the last releases, as they were released: lock files contain their checksums. */
+const RELEASED = join(ROOT, 'clients/released');
 const STAMP = join(PACKAGES, '.built-from');
-/** Bytes. The packages have 50 and 260 kB. */
+/** Bytes. The packages have 40 to 480 kB. */
 const MAX_PACKAGE_SIZE = 1_000_000;
 
 // A deployed copy has no sources.
 if (existsSync(join(CLI, 'src'))) await ensureClients();
+if (process.argv[1] === import.meta.filename && process.argv[2] === '--release') release();
 
 async function ensureClients() {
   const hash = hashOfFiles([
-    join(ROOT, 'package-lock.json'),
+    ...['package-lock.json', 'tsconfig.json', 'scripts/python-wheel.mjs'].map((file) => join(ROOT, file)),
     ...sourcesIn(join(CLI, 'bin')),
+    ...sourcesIn(RELEASED),
+    ...['pyproject.toml', 'README.md'].map((file) => join(PYTHON, file)),
+    ...sourcesIn(join(PYTHON, 'src')).filter((file) => file.endsWith('.py')),
     ...[SDK, CLI].flatMap((folder) => [
       ...['package.json', 'tsconfig.json', 'README.md'].map((file) => join(folder, file)),
       ...sourcesIn(join(folder, 'src')),
@@ -79,18 +99,38 @@ function writeNotices(folder, inputs) {
   writeFileSync(join(folder, 'THIRD_PARTY_NOTICES.txt'), `${[first, ...notices].join(separator)}\n`);
 }
 
-/** The bytes of a package depend only on its files, so its checksum stays the same until they change. */
+/**
+ * Packs the clients. Nothing takes the place of a released package: until the version is increased, packages with other files have
+ * another name.
+ */
 function pack() {
   rmSync(PACKAGES, { recursive: true, force: true });
   mkdirSync(PACKAGES);
   const options = ['--workspaces', '--ignore-scripts', '--loglevel=error', '--pack-destination', PACKAGES];
   execFileSync('npm', ['pack', ...options], { cwd: ROOT, stdio: ['ignore', 'ignore', 2] });
+  const wheel = wheelOf(PYTHON);
+  writeFileSync(join(PACKAGES, wheel.name), wheel.bytes);
+  for (const name of readdirSync(RELEASED)) {
+    const [from, to] = [RELEASED, PACKAGES].map((folder) => join(folder, name));
+    if (existsSync(to) && !readFileSync(from).equals(readFileSync(to)))
+      // In the name of a wheel, the part after the version must begin with a digit.
+      renameSync(to, to.replace(/\.tgz$/, '-unreleased$&').replace(/-py3-none-any\.whl$/, '-0unreleased$&'));
+    copyFileSync(from, to);
+  }
   const sums = readdirSync(PACKAGES).map((name) => {
     const bytes = readFileSync(join(PACKAGES, name));
     if (bytes.length > MAX_PACKAGE_SIZE) throw new Error(`${name} has more than ${MAX_PACKAGE_SIZE} bytes.`);
     return `${createHash('sha256').update(bytes).digest('hex')}  ${name}\n`;
   });
   writeFileSync(join(PACKAGES, 'SHA256SUMS'), sums.join(''));
+}
+
+/** Stores the packages of this version as they are released. */
+function release() {
+  const { version } = JSON.parse(readFileSync(join(SDK, 'package.json'), 'utf8'));
+  const suffixes = [`-${version}.tgz`, `-${version}-py3-none-any.whl`];
+  for (const name of readdirSync(PACKAGES).filter((each) => suffixes.some((suffix) => each.endsWith(suffix))))
+    copyFileSync(join(PACKAGES, name), join(RELEASED, name));
 }
 
 function compile(options) {

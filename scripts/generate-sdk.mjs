@@ -1,14 +1,18 @@
 /*
  * Generates the types and methods of the TypeScript SDK from openapi.json: clients/typescript/src/schemas.ts has a type for
- * each schema, merchant-connectivity.ts a method for each operation, and version.ts the release.
- * `npm run openapi` runs this. An argument names another folder to write to.
+ * each schema, merchant-connectivity.ts a method for each operation, and version.ts the release. python-sdk.mjs does the same for
+ * the Python SDK. `npm run openapi` runs this. Arguments name other folders to write to.
  */
 import { readFileSync, writeFileSync } from 'node:fs';
-import openapiTS, { astToString } from 'openapi-typescript';
 import { format, resolveConfig } from 'prettier';
+import { requireTool } from './ensure-tools.mjs';
+import { writePythonSdk } from './python-sdk.mjs';
+
+const { default: openapiTS, astToString } = requireTool('openapi-typescript');
 
 const SOURCES = 'clients/typescript/src';
-const [, , folder = SOURCES] = process.argv;
+const PYTHON_SOURCES = 'clients/python/src/merchant_connectivity';
+const [, , folder = SOURCES, pythonFolder = folder === SOURCES ? PYTHON_SOURCES : undefined] = process.argv;
 const HEADER = '// Generated from openapi.json. Run `npm run openapi` after changes.\n';
 /** The credentials of each security scheme. */
 const CREDENTIALS = { basic: 'basic', bearer: 'bearer', 'service-token': 'service', none: 'none' };
@@ -49,6 +53,7 @@ function typeOf(schema, nameIfUnnamed) {
 
 function operationOf(path, method, operation, shared = []) {
   const { operationId: id, summary, description = '', security = [], tags } = operation;
+  const { 'x-repeatable': repeatable = 'always' } = operation;
   const scheme = security.map((each) => Object.keys(each)[0] ?? 'none').find((each) => CREDENTIALS[each]);
   if (scheme === undefined) return undefined;
   const parameters = [...shared, ...(operation.parameters ?? [])].map(resolve);
@@ -59,12 +64,17 @@ function operationOf(path, method, operation, shared = []) {
   const [, success] = Object.entries(operation.responses).find(([status]) => status.startsWith('2'));
   const [responseType, response] = Object.entries(resolve(success).content ?? {})[0] ?? [];
   const responseSchema = resolve(response?.schema);
-  const isPaged = query.some(({ name }) => name === 'cursor') && responseSchema?.properties?.next_cursor;
+  const nextCursor = responseSchema?.properties?.next_cursor;
+  const hasPages = query.some(({ name }) => name === 'cursor') && nextCursor !== undefined;
+  // The event feed always has a next cursor, and no end: `followEvents` iterates over it.
+  const isPaged = hasPages && JSON.stringify(nextCursor).includes('"null"');
   return {
     id,
     summary,
     description,
     method: method.toUpperCase(),
+    repeatable,
+    acceptsKey: parameters.some(({ name }) => name === 'Idempotency-Key'),
     path,
     surface: SURFACES[tags[0].split(' · ')[0]],
     credentials: CREDENTIALS[scheme],
@@ -94,6 +104,7 @@ function operationOf(path, method, operation, shared = []) {
         ? typeOf(response.schema, `${capitalized(id)}Response`)
         : 'void',
     isPaged,
+    hasPages,
   };
 }
 
@@ -163,7 +174,20 @@ await write(
 );
 
 const method = (operation) => {
-  const { id, summary, description, path, inPath, query, body, isStream, isPaged, response } = operation;
+  const {
+    id,
+    summary,
+    description,
+    path,
+    inPath,
+    query,
+    body,
+    isStream,
+    isPaged,
+    response,
+    repeatable,
+    acceptsKey,
+  } = operation;
   const parameters = [
     ...inPath.map((name) => `${name}: string | number`),
     ...(query ? [query.isRequired ? `query: ${query.type}` : `query: ${query.type} = {}`] : []),
@@ -174,6 +198,8 @@ const method = (operation) => {
   const request = [
     `method: '${operation.method}'`,
     `path: '${path}'`,
+    ...(repeatable === 'always' ? [] : [`repeatable: '${repeatable}'`]),
+    ...(repeatable === 'with_idempotency_key' && acceptsKey ? ['acceptsKey: true'] : []),
     ...(inPath.length > 0 ? [`inPath: { ${inPath.join(', ')} }`] : []),
     `surface: '${operation.surface}'`,
     `credentials: '${operation.credentials}'`,
@@ -213,5 +239,49 @@ ${operations.map(method).join('\n\n')}
 `,
 );
 
+await write(
+  'operations.ts',
+  `import type { OperationRequest } from './transport.js';
+
+/** The properties of an operation with which a program sends its request. */
+export interface Operation extends Pick<
+  OperationRequest,
+  'method' | 'path' | 'surface' | 'credentials' | 'repeatable' | 'acceptsKey'
+> {
+  readonly summary: string;
+  /** Whether the response is a page of a list. */
+  readonly isPaged?: true;
+  /** Whether the response is a stream of events. */
+  readonly isStream?: true;
+  /** Whether the body is a form instead of JSON. */
+  readonly isForm?: true;
+}
+
+/** All operations of the SDK, by their names in the API document. */
+export const OPERATIONS: Readonly<Record<string, Operation>> = ${JSON.stringify(
+    Object.fromEntries(
+      operations.map(
+        ({ id, summary, method: name, path, surface, credentials, repeatable, acceptsKey, ...operation }) => [
+          id,
+          {
+            summary,
+            method: name,
+            path,
+            surface,
+            credentials,
+            ...(repeatable !== 'always' && { repeatable }),
+            ...(acceptsKey && { acceptsKey }),
+            ...(operation.hasPages && { isPaged: true }),
+            ...(operation.isStream && { isStream: true }),
+            ...(operation.body?.isForm && { isForm: true }),
+          },
+        ],
+      ),
+    ),
+  )};
+`,
+);
+
 const { version } = JSON.parse(readFileSync('clients/typescript/package.json', 'utf8'));
 await write('version.ts', `/** The release of the SDK. */\nexport const VERSION = '${version}';\n`);
+if (pythonFolder !== undefined) writePythonSdk(pythonFolder, { operations, schemas, version });

@@ -4,14 +4,12 @@
  * test. The module passes all checks. docs/extending.md describes how to continue.
  */
 import { execFileSync } from 'node:child_process';
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 import pluralize from 'pluralize';
 
-const ARCHITECTURE = 'docs/architecture.md';
-
 const [, , names = ''] = process.argv;
-if (!existsSync(ARCHITECTURE)) fail('Run this command in the root folder of the project.');
+if (!existsSync('src/app.module.ts')) fail('Run this command in the root folder of the project.');
 if (!/^[a-z]+(?:-[a-z]+)*$/.test(names)) fail('Usage: npm run new:module <plural name>, such as gift-cards');
 if (!pluralize.isPlural(names)) fail(`${names} is not a plural. Did you mean ${pluralize.plural(names)}?`);
 if (existsSync(`src/modules/${names}`)) fail(`The module ${names} already exists.`);
@@ -27,13 +25,11 @@ const articleTitle = article === 'an' ? 'An' : 'A';
 const title = pluralWords[0].toUpperCase() + pluralWords.slice(1);
 const table = name.replaceAll('-', '_');
 const constant = table.toUpperCase();
+const resource = names.replaceAll('-', '_');
 
 const migrations = 'src/infrastructure/database/migrations';
-const [last] = readFileSync(`${migrations}/index.ts`, 'utf8')
-  .match(/\d{13}/g)
-  .toSorted()
-  .slice(-1);
-const version = String(Number(last) + 1);
+const numbers = readdirSync(migrations).map((file) => Number.parseInt(file, 10) || 0);
+const version = String(Math.max(...numbers) + 1);
 const migration = `Create${Many}${version}`;
 
 const files = {
@@ -43,12 +39,23 @@ const files = {
 import { ${Many}Controller } from './${names}.controller.js';
 import { ${Many}Repository } from './${names}.repository.js';
 import { ${Many}Service } from './${names}.service.js';
+import './${names}.capability.js';
 
+/** ${title} of users. */
 @Module({
   controllers: [${Many}Controller],
   providers: [${Many}Service, ${Many}Repository],
 })
 export class ${Many}Module {}
+`,
+
+  [`src/modules/${names}/${names}.capability.ts`]: `import { apiScopes } from '../../infrastructure/auth/index.js';
+
+const SCOPES = apiScopes({ '${resource}:write': 'Create ${pluralWords}' });
+
+declare module '../../infrastructure/auth/index.js' {
+  interface Scopes extends Record<keyof typeof SCOPES, never> {}
+}
 `,
 
   [`src/modules/${names}/${names}.controller.ts`]: `import { Body, Controller, Post } from '@nestjs/common';
@@ -64,7 +71,7 @@ export class ${Many}Controller {
   constructor(private readonly ${many}: ${Many}Service) {}
 
   @Post('create')
-  @PlatformOperation(CREATE_${constant})
+  @PlatformOperation(CREATE_${constant}, '${resource}:write')
   create(@CurrentClient() client: AuthenticatedClient, @Body() request: Create${One}Request): Promise<${One}Response> {
     return this.${many}.create(client, request);
   }
@@ -109,6 +116,8 @@ export class ${One}Response {
 
 export const CREATE_${constant}: OperationDocument = {
   operationId: 'create${One}',
+  repeatable: 'never',
+  ifRepeated: 'Each request creates another ${words}.',
   summary: 'Create ${article} ${words}',
   description: 'Creates ${article} ${words} for one of your users.',
   body: Create${One}Request,
@@ -187,34 +196,41 @@ export class ${One} extends DatedRow {
 `,
 
   [`${migrations}/${version}-create-${names}.ts`]: `import type { MigrationInterface, QueryRunner } from 'typeorm';
+import { changeSchema } from './schema-change.js';
 
 export class ${migration} implements MigrationInterface {
   readonly name = '${migration}';
+  readonly transaction = false;
 
   async up(connection: QueryRunner): Promise<void> {
-    await connection.query(\`
-      CREATE TABLE ${table} (
-        id uuid NOT NULL,
-        client_id uuid NOT NULL,
-        external_user_id varchar(256) NOT NULL,
-        name varchar(100) NOT NULL,
-        created_at timestamptz(3) NOT NULL,
-        CONSTRAINT ${table}_pkey PRIMARY KEY (id),
-        CONSTRAINT ${table}_client_fkey FOREIGN KEY (client_id) REFERENCES api_client (id)
-      );
-      CREATE INDEX ${table}_user_index ON ${table} (client_id, external_user_id);
-    \`);
+    for (const statement of STATEMENTS) await changeSchema(connection, statement);
   }
 
-  async down(connection: QueryRunner): Promise<void> {
-    await connection.query(\`DROP TABLE ${table};\`);
+  down(): never {
+    throw new Error('The last release works on this schema. To go back further, restore a backup.');
   }
 }
+
+const STATEMENTS = [
+  \`CREATE TABLE IF NOT EXISTS ${table} (
+    id uuid NOT NULL,
+    client_id uuid NOT NULL,
+    external_user_id varchar(256) NOT NULL,
+    name varchar(100) NOT NULL,
+    created_at timestamptz(3) NOT NULL,
+    CONSTRAINT ${table}_pkey PRIMARY KEY (id),
+    CONSTRAINT ${table}_client_fkey FOREIGN KEY (client_id) REFERENCES api_client (id)
+  )\`,
+
+  'CREATE INDEX IF NOT EXISTS ${table}_user_index ON ${table} (client_id, external_user_id)',
+];
 `,
 
-  [`test/e2e/${names}.spec.ts`]: `import { CREATE_${constant} } from '../support/operations.js';
-import { invalidField, startTestApp, type TestApp } from '../support/test-app.js';
-import { expectUsualErrors } from '../support/usual-errors.js';
+  [`test/e2e/${names}/${names}.spec.ts`]: `import { documentedOperation } from '../../support/documents/operations.js';
+import { invalidField, startTestApp, type TestApp } from '../../support/test-app.js';
+import { expectUsualErrors } from '../../support/http/usual-errors.js';
+
+const CREATE_${constant} = documentedOperation('create${One}');
 
 describe('${title}', () => {
   let service: TestApp;
@@ -262,39 +278,7 @@ const changed = {
     ),
     into(/(?<=^const MODULES = \[\n)(?: {2}.*\n)+/m, `  ${Many}Module,\n`),
   ],
-  [`${migrations}/index.ts`]: [
-    after(/^(?:import .*\n)+/m, `import { ${migration} } from './${version}-create-${names}.js';\n`),
-    after(/^export const MIGRATIONS = \[\n(?: {2}.*\n)*/m, `  ${migration},\n`),
-  ],
-  'test/architecture/dependency-rules.ts': [
-    into(
-      /(?<=^export const MODULE_DEPENDENCIES.*\n)(?: {2}.*\n)+/m,
-      `  ${names.includes('-') ? `'${names}'` : names}: [],\n`,
-    ),
-  ],
-  'docs/architecture.md': [
-    after(/^\| module .*\n\| -.*\n(?:\| .*\n)*/m, `| \`${names}\` | ${pluralWords} of users | |\n`),
-  ],
-  'test/support/operations.ts': [
-    after(
-      /^export interface BodyOperation [^}]*}\n/m,
-      `
-export const CREATE_${constant}: BodyOperation = {
-  id: 'create${One}',
-  path: '/${names}/create',
-  credentials: 'basic',
-  body: { external_user_id: 'user-1', name: 'Birthday' },
 };
-`,
-    ),
-    after(/^export const BODY_OPERATIONS.*\n/m, `  CREATE_${constant},\n`),
-  ],
-};
-
-/** Returns a change that adds text after a match. */
-function after(place, addition) {
-  return change(place, (found) => found + addition);
-}
 
 /** Returns a change that adds a line to an alphabetical list. Imports are in the order of their paths. */
 function into(place, line) {
@@ -344,7 +328,7 @@ ${Object.keys(files)
 Changed ${Object.keys(changed).join(', ')}.
 
 Next steps:
-1. Replace the placeholder texts in the files above and in ${ARCHITECTURE}.
-2. Run npm run openapi && npm run docs, and add the operation to the table in README.md.
-3. Run npm run jest -- test/architecture test/e2e/${names}.spec.ts test/e2e/migrations.spec.ts
+1. Replace the placeholder texts in the files above.
+2. Run npm run openapi && npm run docs, which write the API document and the generated pages.
+3. Run npm run jest -- test/architecture test/e2e/${names}/${names}.spec.ts test/e2e/database/migrations.spec.ts
 4. Read docs/extending.md to add operations, errors, limits and events.`);

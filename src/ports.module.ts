@@ -7,6 +7,7 @@ import {
   BasicStrategy,
   CredentialVerifier,
   DashboardSessionVerifier,
+  KeyTokenVerifier,
   McpTokenStrategy,
   OAuthClientStrategy,
   ServiceTokenStrategy,
@@ -14,25 +15,35 @@ import {
 import { ErasedUsers } from './infrastructure/erasure/index.js';
 import { RequestRecorder } from './infrastructure/http/index.js';
 import { SavedFilters } from './infrastructure/pages/index.js';
-import {
-  ApiClientCredentialVerifier,
-  ApiClientsModule,
-  OrganizationAccessibleClients,
-} from './modules/api-clients/index.js';
+import { ApiClientsModule, OrganizationAccessibleClients } from './modules/api-clients/index.js';
+import { ApiKeysModule, ApiKeyVerifier } from './modules/api-keys/index.js';
 import {
   AgentAuthorizationModule,
   AgentConnectionsRepository,
   AgentSettingsService,
 } from './modules/agent-authorization/index.js';
-import { AuditLog, AuditLogsModule } from './modules/audit-logs/index.js';
+import { DomainLogins } from './modules/allowlisted-domains/index.js';
 import {
+  AuditLog,
+  AuditLogsModule,
+  CurrentKeys,
+  CurrentLogins,
+  CurrentRoles,
+} from './modules/audit-logs/index.js';
+import {
+  CurrentSessions,
   DashboardLoginModule,
   DashboardSessionsService,
   IdentityProviders,
   ProviderRequirement,
   UserLoginsService,
 } from './modules/dashboard-login/index.js';
-import { ProviderLinks, UserLogins } from './modules/dashboard-users/index.js';
+import {
+  DashboardUsersModule,
+  DashboardUsersRepository,
+  ProviderLinks,
+  UserLogins,
+} from './modules/dashboard-users/index.js';
 import { ErasedUsersRegister, ExternalUsersModule } from './modules/external-users/index.js';
 import {
   AgentConnectionStates,
@@ -53,6 +64,7 @@ import { SignInLinksModule, SignInLinksService } from './modules/sign-in-links/i
 import {
   SingleSignOnModule,
   SsoAttemptsRepository,
+  SsoDomainsService,
   SsoLoginsService,
   SsoSettingsRepository,
 } from './modules/single-sign-on/index.js';
@@ -66,9 +78,14 @@ import { LanesRepository, WebhookEventsRepository, WebhooksModule } from './modu
 const PORTS = [
   { provide: AgentLogins, useExisting: AgentSettingsService },
   { provide: AccessibleClients, useExisting: OrganizationAccessibleClients },
-  { provide: CredentialVerifier, useExisting: ApiClientCredentialVerifier },
+  { provide: CredentialVerifier, useExisting: ApiKeyVerifier },
+  { provide: KeyTokenVerifier, useExisting: ActiveAccessTokenVerifier },
   { provide: DashboardSessionVerifier, useExisting: DashboardSessionsService },
   { provide: AuditRecorder, useExisting: AuditLog },
+  { provide: CurrentKeys, useExisting: ApiKeyVerifier },
+  { provide: CurrentLogins, useExisting: CurrentSessions },
+  { provide: CurrentRoles, useExisting: DashboardUsersRepository },
+  { provide: DomainLogins, useExisting: SsoDomainsService },
   { provide: EndpointLanes, useExisting: LanesRepository },
   { provide: ErasedUsers, useExisting: ErasedUsersRegister },
   { provide: EventBodies, useExisting: WebhookEventsRepository },
@@ -113,8 +130,10 @@ const STRATEGIES: Provider[] = [
   imports: [
     AgentAuthorizationModule,
     ApiClientsModule,
+    ApiKeysModule,
     AuditLogsModule,
     DashboardLoginModule,
+    DashboardUsersModule,
     ExternalUsersModule,
     McpTokensModule,
     OAuthModule,

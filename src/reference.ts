@@ -1,11 +1,14 @@
 import { writeFileSync } from 'node:fs';
-import { listPermissions } from './infrastructure/auth/index.js';
+import { AUDIT_ACTION_NAMES, auditAction } from './infrastructure/audit-catalog/index.js';
+import { describeScope, listPermissions, SCOPES } from './infrastructure/auth/index.js';
 import { configurationDefinitions, variablesOf } from './infrastructure/config/index.js';
 import { errorCatalog, type ErrorCode, type ErrorKind } from './infrastructure/errors/index.js';
 import { metricCatalog } from './infrastructure/metrics/index.js';
+import { documentedOperations } from './infrastructure/openapi/index.js';
 import { EVENT_NAMES, EVENTS } from './infrastructure/event-catalog/index.js';
 import './application.js';
-import { AUDIT_ACTION_NAMES, AUDIT_ACTIONS, meaningOf } from './modules/audit-logs/index.js';
+import { MINUTE } from './infrastructure/time/index.js';
+import { meaningOf } from './modules/audit-logs/index.js';
 import { eventSchema, examplePayload } from './modules/webhooks/index.js';
 
 /** Returns the generated pages of `docs/`. A test fails if a committed page is stale. */
@@ -16,13 +19,15 @@ export function referencePages(): Readonly<Record<string, string>> {
     'docs/configuration.md': configurationPage(),
     'docs/errors.md': errorsPage(),
     'docs/metrics.md': metricsPage(),
+    'docs/repeated-requests.md': repeatedRequestsPage(),
+    'docs/scopes.md': scopesPage(),
     'docs/webhook-events.md': webhookEventsPage(),
   };
 }
 
 function auditActionsPage(): string {
   const rows = AUDIT_ACTION_NAMES.map(
-    (action) => `| \`${action}\` | \`${AUDIT_ACTIONS[action].target}\` | ${meaningOf(action)} |`,
+    (action) => `| \`${action}\` | \`${auditAction(action).target.type}\` | ${meaningOf(action)} |`,
   );
   return page(
     'Audit actions',
@@ -34,16 +39,18 @@ function auditActionsPage(): string {
 }
 
 function dashboardPermissionsPage(): string {
-  const rows = listPermissions().map(
-    ([name, { role = 'viewer', recentLogin = false, token, action }]) =>
-      `| ${inWords(name)} | ${role} | ${recentLogin ? 'yes' : ''} | ` +
-      `${token === undefined ? '' : token === 'any' ? 'any' : `\`${token}\``} | ${action ? `\`${action}\`` : ''} |`,
-  );
+  const rows = listPermissions()
+    .toSorted((left, right) => left.name.localeCompare(right.name))
+    .map(
+      ({ name, role = 'viewer', recentLogin, token, action }) =>
+        `| ${inWords(name)} | ${role} | ${recentLogin === undefined ? '' : `${recentLogin / MINUTE} minutes`} | ` +
+        `${token === undefined ? '' : token === 'any' ? 'any' : `\`${token}\``} | ${action ? `\`${action}\`` : ''} |`,
+    );
   return page(
     'Permissions in the dashboard',
     'This is what users of the dashboard can do, with the lowest role that may do it. Some operations require a login ' +
-      'within the last 5 minutes. Operations with a scope are also part of the dashboard API, for programs with an ' +
-      'access token. If an operation has an audit action, the audit log also records attempts that are denied.',
+      'within the last 5 or 60 minutes. Operations with a scope are also part of the dashboard API, for programs with an ' +
+      'API key or access token. If an operation has an audit action, the audit log also records attempts that are denied.',
     [
       [
         '| operation | role | recent login | scope | audit action |',
@@ -54,10 +61,27 @@ function dashboardPermissionsPage(): string {
   );
 }
 
+function scopesPage(): string {
+  const operations = documentedOperations();
+  const rows = SCOPES.map((scope) => {
+    const requiring = operations
+      .filter(({ operation }) => operation.scope === scope)
+      .map(({ method, path }) => `\`${method} ${path}\``);
+    return `| \`${scope}\` | ${describeScope(scope)} | ${requiring.join(', ')} |`;
+  });
+  return page(
+    'Scopes',
+    'Every operation for programs requires one scope. An [API key](api-keys.md) has the scopes that were chosen for it, an ' +
+      'access token those of its API key, or those that a user approved. The secret of an API client has all scopes of the ' +
+      'platform API. `GET /me` accepts any API key and access token.',
+    [['| scope | what it allows | operations |', '| --- | --- | --- |', ...rows].join('\n')],
+  );
+}
+
 /** `viewApiSecret` -> `view API secret` */
 function inWords(name: string): string {
   const words = name.replaceAll(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`);
-  return words.replaceAll(/\b(?:api|saml)\b/g, (word) => word.toUpperCase());
+  return words.replaceAll(/\b(?:api|sso)\b/g, (word) => word.toUpperCase());
 }
 
 /** “Service” has what every deployment sets. */
@@ -131,8 +155,27 @@ function metricsPage(): string {
     'Metrics',
     'If `METRICS_PORT` is set, a process serves these metrics for Prometheus at `/metrics`, and the default metrics of ' +
       '`prom-client` for Node.js (`process_*`, `nodejs_*`). For the setup, alerts and a dashboard, see ' +
-      '[operations.md](operations.md#metrics).',
+      '[operations-monitoring.md](operations-monitoring.md#metrics).',
     [['| metric | type | labels | meaning |', '| --- | --- | --- | --- |', ...rows].join('\n')],
+  );
+}
+
+const SAFETY = { always: 'yes', with_idempotency_key: 'with an idempotency key', never: 'no' };
+
+function repeatedRequestsPage(): string {
+  const rows = documentedOperations().flatMap(({ method, path, operation }) => {
+    const { ifRepeated, repeatable = 'always' } = operation;
+    return ifRepeated === undefined
+      ? []
+      : [`| \`${method} ${path}\` | ${ifRepeated} | ${SAFETY[repeatable]} |`];
+  });
+  return page(
+    'Repeated requests',
+    'This page says for each operation what a repeated request does, and whether a program may repeat a request without ' +
+      'knowing whether the first one was processed. `GET` requests change nothing. A `PATCH` with the same values changes ' +
+      'nothing. After a `DELETE`, 404 means that it is already deleted. [retrying.md](retrying.md) explains when to repeat a ' +
+      'request, and [idempotency keys](retrying.md#idempotency-keys).',
+    [['| operation | if you repeat it | safe? |', '| --- | --- | --- |', ...rows].join('\n')],
   );
 }
 

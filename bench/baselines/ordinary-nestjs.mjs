@@ -1,4 +1,4 @@
 /** Compiles and starts `ordinary-nestjs.ts`, whose decorators need it. */
-import '../../test/support/register-typescript.mjs';
+import '../../test/support/runner/register-typescript.mjs';
 
 await import('./ordinary-nestjs.ts');

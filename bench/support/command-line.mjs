@@ -11,7 +11,7 @@ export function startCommand(words, environment) {
   });
   const command = {
     results: [],
-    /** What it tells the user. */
+    /** The output for the user. */
     progress: '',
     async stop() {
       child.kill('SIGTERM');

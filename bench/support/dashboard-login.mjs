@@ -38,14 +38,14 @@ export async function openDashboard({ baseUrl, credentials }) {
 }
 
 /** A minimal browser that keeps cookies and submits the form of the current page. */
-function openBrowser(baseUrl) {
+export function openBrowser(baseUrl) {
   const cookies = new Map();
   let formToken = '';
+  const cookie = () => [...cookies].map((pair) => pair.join('=')).join('; ');
   const go = async (path, init) => {
-    const cookie = [...cookies].map((pair) => pair.join('=')).join('; ');
     const response = await fetch(new URL(path, baseUrl), {
       redirect: 'manual',
-      headers: { cookie },
+      headers: { cookie: cookie() },
       ...init,
     });
     for (const each of response.headers.getSetCookie()) {
@@ -54,9 +54,10 @@ function openBrowser(baseUrl) {
     }
     const text = await response.text();
     formToken = /name="form_token" value="([^"]+)"/.exec(text)?.[1] ?? formToken;
-    return { status: response.status, location: response.headers.get('location'), text };
+    return { status: response.status, location: response.headers.get('location'), text, formToken };
   };
   return {
+    cookie,
     visit: (path) => go(path, {}),
     send: (path, fields) =>
       go(path, { method: 'POST', body: new URLSearchParams({ form_token: formToken, ...fields }) }),

@@ -1,6 +1,8 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import autocannon from 'autocannon';
 import { Pool } from 'undici';
+import { requireTool } from '../../scripts/ensure-tools.mjs';
+
+export const autocannon = requireTool('autocannon');
 
 /** Sends the same request repeatedly and returns requests per second and latencies in milliseconds. */
 export async function load({ url, method = 'POST', headers, body, connections = 32, seconds = 5 }) {

@@ -1,6 +1,6 @@
-import { spawn } from 'node:child_process';
+import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { readFileSync, statSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 
@@ -44,4 +44,17 @@ function isAlive(pid) {
   } catch {
     return false;
   }
+}
+
+/** Returns the folder of a PostgreSQL with pg_dump, which the embedded one lacks. */
+export function postgresPrograms() {
+  const parent = '/usr/lib/postgresql';
+  const debian = existsSync(parent) ? readdirSync(parent).map((name) => join(parent, name, 'bin')) : [];
+  const { stdout } = spawnSync('pg_config', ['--bindir'], { encoding: 'utf8' });
+  const found = [...debian.toSorted().toReversed(), stdout?.trim() ?? ''].find((path) =>
+    ['initdb', 'postgres', 'pg_dump'].every((name) => existsSync(join(path, name))),
+  );
+  if (!found)
+    throw new Error('Install PostgreSQL with its server and pg_dump, such as the package postgresql.');
+  return found;
 }

@@ -93,11 +93,11 @@ export async function startGateway({ secret, port = 0, merchant = askMerchant })
 
   const server = createServer(async (request, response) => {
     try {
+      // The service always sends the length of the body.
+      const length = Number(request.headers['content-length'] ?? 0);
+      if (length > MAX_BODY || 'transfer-encoding' in request.headers) throw new Refusal(413, 'too_large');
       const chunks = [];
-      for await (const chunk of request) {
-        chunks.push(chunk);
-        if (Buffer.concat(chunks).length > MAX_BODY) throw new Refusal(413, 'too_large');
-      }
+      for await (const chunk of request) chunks.push(chunk);
       const text = Buffer.concat(chunks).toString();
       let body;
       try {
@@ -121,6 +121,7 @@ export async function startGateway({ secret, port = 0, merchant = askMerchant })
 
 if (import.meta.url === pathToFileURL(process.argv[1] ?? '').href) {
   const { MERCHANT_GATEWAY_SECRET: secret, PORT: port = '4100' } = process.env;
+  if (!secret) throw new Error('Set MERCHANT_GATEWAY_SECRET to the secret of the service.');
   const { url } = await startGateway({ secret, port: Number(port) });
   console.log(`The merchant gateway listens on ${url}`);
 }

@@ -6,6 +6,7 @@ export interface Website {
 
 export function startWebsite(options: {
   readonly serviceUrl: string;
+  readonly connectorUrl?: string;
   readonly clientId: string;
   readonly clientSecret: string;
   readonly port?: number;

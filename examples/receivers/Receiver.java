@@ -2,10 +2,14 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.security.GeneralSecurityException;
+import java.security.KeyFactory;
 import java.security.MessageDigest;
+import java.security.Signature;
+import java.security.spec.X509EncodedKeySpec;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Base64;
+import java.util.HexFormat;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -22,19 +26,21 @@ public final class Receiver {
     /** Maximum age of a delivery in seconds, which also covers clock differences. */
     private static final long TOLERANCE = 300;
 
-    /** The service sends one signature, or two during the rotation of a secret. Others are not compared. */
+    /** The service sends one signature, or a few during a rotation. Others are not compared. */
     private static final int MAX_SIGNATURES = 10;
 
     /**
      * Returns whether the service sent this delivery to you just now.
      *
      * @param body the raw bytes of the body, before any parsing
-     * @param secret the client secret, unchanged
+     * @param secret the key of the endpoint ({@code whsec_…} or {@code whpk_…}), or the client secret, unchanged
      * @param now seconds since the epoch: {@code Instant.now().getEpochSecond()}
      */
     public static boolean verify(byte[] body, Map<String, String> headers, String secret, long now) {
-        // This order ensures that only data from the service is parsed.
-        return verifyStandardWebhooks(body, headers, secret, now) && verifyServiceSignature(body, headers, secret);
+        // This order ensures that only data from the service is parsed. Service-Signature is always made with the client secret.
+        if (!verifyStandardWebhooks(body, headers, secret, now)) return false;
+        boolean isKeyOfEndpoint = secret.startsWith("whsec_") || secret.startsWith("whpk_");
+        return isKeyOfEndpoint || verifyServiceSignature(body, headers, secret);
     }
 
     /** Verifies {@code Service-Signature}, which covers only the event, the session and the length of the body. */
@@ -62,19 +68,39 @@ public final class Receiver {
         if (id.isEmpty() || !timestamp.matches("[0-9]{1,15}")) return false;
         if (Math.abs(now - Long.parseLong(timestamp)) > TOLERANCE) return false;
         byte[] start = (id + "." + timestamp + ".").getBytes(StandardCharsets.UTF_8);
-        String expected = "v1," + sign(secret, start, body);
         String[] signatures = valueOf(headers, "webhook-signature").split(" ", MAX_SIGNATURES + 1);
+        if (secret.startsWith("whpk_"))
+            return Arrays.stream(signatures).limit(MAX_SIGNATURES).anyMatch(given -> isSignedBy(secret, given, start, body));
+        String expected = "v1," + sign(secret, start, body);
         return Arrays.stream(signatures).limit(MAX_SIGNATURES).anyMatch(given -> isEqual(expected, given));
     }
 
     private static String sign(String secret, byte[]... parts) {
         try {
             Mac mac = Mac.getInstance("HmacSHA256");
-            mac.init(new SecretKeySpec(secret.getBytes(StandardCharsets.UTF_8), "HmacSHA256"));
+            byte[] key = secret.startsWith("whsec_")
+                ? Base64.getDecoder().decode(secret.substring(6))
+                : secret.getBytes(StandardCharsets.UTF_8);
+            mac.init(new SecretKeySpec(key, "HmacSHA256"));
             for (byte[] part : parts) mac.update(part);
             return Base64.getEncoder().encodeToString(mac.doFinal());
         } catch (GeneralSecurityException everyJavaHasIt) {
             throw new IllegalStateException(everyJavaHasIt);
+        }
+    }
+
+    /** Returns whether an Ed25519 signature is of the public key. */
+    private static boolean isSignedBy(String publicKey, String given, byte[]... parts) {
+        if (!given.startsWith("v1a,")) return false;
+        try {
+            byte[] key = HexFormat.of().parseHex("302a300506032b6570032100" + HexFormat.of()
+                .formatHex(Base64.getDecoder().decode(publicKey.substring(5))));
+            Signature signature = Signature.getInstance("Ed25519");
+            signature.initVerify(KeyFactory.getInstance("Ed25519").generatePublic(new X509EncodedKeySpec(key)));
+            for (byte[] part : parts) signature.update(part);
+            return signature.verify(Base64.getDecoder().decode(given.substring(4)));
+        } catch (GeneralSecurityException | IllegalArgumentException malformed) {
+            return false;
         }
     }
 
@@ -207,7 +233,9 @@ public final class Receiver {
             expectThat(vector, verifyServiceSignature(body, headers, (String) vector.get("secret")));
             count++;
         }
-        for (Map<String, Object> delivery : read(folder.resolve("deliveries.json"), "deliveries")) {
+        List<Map<String, Object>> deliveries = new ArrayList<>(read(folder.resolve("deliveries.json"), "deliveries"));
+        deliveries.addAll(read(folder.resolve("endpoint-keys.json"), "deliveries"));
+        for (Map<String, Object> delivery : deliveries) {
             byte[] body = ((String) delivery.get("body")).getBytes(StandardCharsets.UTF_8);
             @SuppressWarnings("unchecked")
             Map<String, String> headers = (Map<String, String>) delivery.get("headers");

@@ -5,6 +5,7 @@
 package main
 
 import (
+	"crypto/ed25519"
 	"crypto/hmac"
 	"crypto/sha256"
 	"encoding/base64"
@@ -22,14 +23,20 @@ import (
 // Maximum age of a delivery, which also covers clock differences.
 const tolerance = 5 * time.Minute
 
-// The service sends one signature, or two during the rotation of a secret. Others are not compared.
+// The service sends one signature, or a few during a rotation. Others are not compared.
 const maxSignatures = 10
 
 // Verify tells whether the service sent this, to you, now. The body is what came, before anything has parsed it;
-// the headers are those of http.Request; the secret is the client secret, unchanged.
+// the headers are those of http.Request; the secret is the key of the endpoint (whsec_… or whpk_…), or the client
+// secret, unchanged.
 func Verify(body []byte, headers http.Header, secret string, now time.Time) bool {
-	// This order ensures that only data from the service is parsed.
-	return VerifyStandardWebhooks(body, headers, secret, now) && VerifyServiceSignature(body, headers, secret)
+	// This order ensures that only data from the service is parsed. Service-Signature is always made with the client
+	// secret.
+	if !VerifyStandardWebhooks(body, headers, secret, now) {
+		return false
+	}
+	isKeyOfEndpoint := strings.HasPrefix(secret, "whsec_") || strings.HasPrefix(secret, "whpk_")
+	return isKeyOfEndpoint || VerifyServiceSignature(body, headers, secret)
 }
 
 // VerifyServiceSignature verifies Service-Signature, which covers only the event, the session and the length of
@@ -47,7 +54,7 @@ func VerifyServiceSignature(body []byte, headers http.Header, secret string) boo
 	if payload.SessionID != nil {
 		signed += "|session_id|" + *payload.SessionID
 	}
-	return isEqual(sign(secret, []byte(signed)), headers.Get("Service-Signature"))
+	return isEqual(sign([]byte(secret), []byte(signed)), headers.Get("Service-Signature"))
 }
 
 var digits = regexp.MustCompile(`^[0-9]{1,15}$`)
@@ -62,17 +69,34 @@ func VerifyStandardWebhooks(body []byte, headers http.Header, secret string, now
 	if err != nil || now.Sub(time.Unix(seconds, 0)).Abs() > tolerance {
 		return false
 	}
-	expected := "v1," + sign(secret, append([]byte(id+"."+timestamp+"."), body...))
+	message := append([]byte(id+"."+timestamp+"."), body...)
+	key := []byte(secret)
+	if encoded, isOfEndpoint := strings.CutPrefix(secret, "whsec_"); isOfEndpoint {
+		key, _ = base64.StdEncoding.DecodeString(encoded)
+	}
+	expected := "v1," + sign(key, message)
+	publicKey, hasPublicKey := strings.CutPrefix(secret, "whpk_")
 	for count, given := range strings.SplitN(headers.Get("webhook-signature"), " ", maxSignatures+1) {
-		if count < maxSignatures && isEqual(expected, given) {
+		if count == maxSignatures {
+			return false
+		}
+		if hasPublicKey && isSignedBy(publicKey, message, given) || !hasPublicKey && isEqual(expected, given) {
 			return true
 		}
 	}
 	return false
 }
 
-func sign(secret string, message []byte) string {
-	mac := hmac.New(sha256.New, []byte(secret))
+func isSignedBy(publicKey string, message []byte, given string) bool {
+	encoded, isVersion := strings.CutPrefix(given, "v1a,")
+	key, keyErr := base64.StdEncoding.DecodeString(publicKey)
+	signature, err := base64.StdEncoding.DecodeString(encoded)
+	isComplete := isVersion && keyErr == nil && err == nil && len(key) == ed25519.PublicKeySize
+	return isComplete && ed25519.Verify(key, message, signature)
+}
+
+func sign(key, message []byte) string {
+	mac := hmac.New(sha256.New, key)
 	mac.Write(message)
 	return base64.StdEncoding.EncodeToString(mac.Sum(nil))
 }
@@ -90,7 +114,7 @@ func main() {
 	var signatures struct {
 		Vectors []struct{ Name, Secret, Body, Signature string }
 	}
-	var whole struct {
+	type deliveries struct {
 		Deliveries []struct {
 			Name, Secret, Body string
 			Accepted           bool
@@ -98,8 +122,11 @@ func main() {
 			Headers            map[string]string
 		}
 	}
+	var whole, ofEndpoints deliveries
 	read(filepath.Join(folder, "service-signature.json"), &signatures)
 	read(filepath.Join(folder, "deliveries.json"), &whole)
+	read(filepath.Join(folder, "endpoint-keys.json"), &ofEndpoints)
+	whole.Deliveries = append(whole.Deliveries, ofEndpoints.Deliveries...)
 	for _, vector := range signatures.Vectors {
 		headers := http.Header{}
 		headers.Set("Service-Signature", vector.Signature)

@@ -12,7 +12,7 @@ declare(strict_types=1);
 /** Maximum age of a delivery in seconds, which also covers clock differences. */
 const TOLERANCE = 300;
 
-/** The service sends one signature, or two during the rotation of a secret. Others are not compared. */
+/** The service sends one signature, or a few during a rotation. Others are not compared. */
 const MAX_SIGNATURES = 10;
 
 /**
@@ -20,14 +20,17 @@ const MAX_SIGNATURES = 10;
  *
  * @param string $body the raw bytes of the body: file_get_contents('php://input')
  * @param array<string, string> $headers names and values: getallheaders()
- * @param string $secret the client secret, unchanged
+ * @param string $secret the key of the endpoint (`whsec_…` or `whpk_…`), or the client secret, unchanged
  * @param int|null $now seconds since the epoch
  */
 function verify(string $body, array $headers, string $secret, ?int $now = null): bool
 {
-    // This order ensures that only data from the service is parsed.
-    return verifyStandardWebhooks($body, $headers, $secret, $now ?? time())
-        && verifyServiceSignature($body, $headers, $secret);
+    // This order ensures that only data from the service is parsed. `Service-Signature` is always made with the client secret.
+    if (!verifyStandardWebhooks($body, $headers, $secret, $now ?? time())) {
+        return false;
+    }
+    return str_starts_with($secret, 'whsec_') || str_starts_with($secret, 'whpk_')
+        || verifyServiceSignature($body, $headers, $secret);
 }
 
 /** Verifies `Service-Signature`, which covers only the event, the session and the length of the body. */
@@ -56,12 +59,14 @@ function verifyStandardWebhooks(string $body, array $headers, string $secret, in
     if ($id === '' || !preg_match('/\A[0-9]{1,15}\z/', $timestamp) || abs($now - (int) $timestamp) > TOLERANCE) {
         return false;
     }
-    $expected = 'v1,' . sign($secret, "$id.$timestamp.$body");
+    $message = "$id.$timestamp.$body";
+    $isPublicKey = str_starts_with($secret, 'whpk_');
+    $expected = 'v1,' . sign($secret, $message);
     $signatures = explode(' ', valueOf($headers, 'webhook-signature'), MAX_SIGNATURES + 1);
     foreach (array_slice($signatures, 0, MAX_SIGNATURES) as $given) {
         // Returns at once if the lengths differ. Otherwise compares in constant time, so that the duration does not
         // reveal where the texts differ.
-        if (hash_equals($expected, $given)) {
+        if ($isPublicKey ? isSignedBy($secret, $message, $given) : hash_equals($expected, $given)) {
             return true;
         }
     }
@@ -70,7 +75,18 @@ function verifyStandardWebhooks(string $body, array $headers, string $secret, in
 
 function sign(string $secret, string $message): string
 {
-    return base64_encode(hash_hmac('sha256', $message, $secret, true));
+    $key = str_starts_with($secret, 'whsec_') ? (string) base64_decode(substr($secret, 6), true) : $secret;
+    return base64_encode(hash_hmac('sha256', $message, $key, true));
+}
+
+/** Returns whether an Ed25519 signature is of the public key. */
+function isSignedBy(string $publicKey, string $message, string $given): bool
+{
+    $key = (string) base64_decode(substr($publicKey, 5), true);
+    $signature = str_starts_with($given, 'v1a,') ? (string) base64_decode(substr($given, 4), true) : '';
+    return strlen($key) === SODIUM_CRYPTO_SIGN_PUBLICKEYBYTES
+        && strlen($signature) === SODIUM_CRYPTO_SIGN_BYTES
+        && sodium_crypto_sign_verify_detached($signature, $message, $key);
 }
 
 /** @param array<string, string> $headers */
@@ -94,7 +110,7 @@ function main(string $folder): void
         $headers = ['Service-Signature' => $vector['signature']];
         $expectThat($vector['name'], verifyServiceSignature($vector['body'], $headers, $vector['secret']));
     }
-    foreach ($read('deliveries.json')['deliveries'] as $delivery) {
+    foreach ([...$read('deliveries.json')['deliveries'], ...$read('endpoint-keys.json')['deliveries']] as $delivery) {
         ['body' => $body, 'headers' => $headers, 'secret' => $secret, 'now' => $now] = $delivery;
         $expectThat($delivery['name'], verify($body, $headers, $secret, $now) === $delivery['accepted']);
     }

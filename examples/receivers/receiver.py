@@ -15,7 +15,7 @@ from pathlib import Path
 
 # Maximum age of a delivery in seconds, which also covers clock differences.
 TOLERANCE = 300
-# The service sends one signature, or two during the rotation of a secret. Others are not compared.
+# The service sends one signature, or a few during a rotation. Others are not compared.
 MAX_SIGNATURES = 10
 
 
@@ -24,12 +24,14 @@ def verify(body, headers, secret, now=None):
 
     body: the raw bytes of the body, before any parsing
     headers: names and values, as from `request.headers` of Flask or Django
-    secret: the client secret, unchanged
+    secret: the key of the endpoint (`whsec_…` or `whpk_…`), or the client secret, unchanged
     now: seconds since the epoch
     """
     now = time.time() if now is None else now
-    # This order ensures that only data from the service is parsed.
-    return verify_standard_webhooks(body, headers, secret, now) and verify_service_signature(body, headers, secret)
+    # This order ensures that only data from the service is parsed. `Service-Signature` is always made with the client secret.
+    if not verify_standard_webhooks(body, headers, secret, now):
+        return False
+    return secret.startswith(("whsec_", "whpk_")) or verify_service_signature(body, headers, secret)
 
 
 def verify_service_signature(body, headers, secret):
@@ -57,13 +59,31 @@ def verify_standard_webhooks(body, headers, secret, now):
     timestamp = value_of(headers, "webhook-timestamp")
     if not message_id or not re.fullmatch(r"[0-9]{1,15}", timestamp) or abs(now - int(timestamp)) > TOLERANCE:
         return False
-    expected = "v1," + sign(secret, f"{message_id}.{timestamp}.".encode() + body)
+    message = f"{message_id}.{timestamp}.".encode() + body
     signatures = value_of(headers, "webhook-signature").split(" ", MAX_SIGNATURES)[:MAX_SIGNATURES]
+    if secret.startswith("whpk_"):
+        given = [each[4:] for each in signatures if each.startswith("v1a,")]
+        return any(is_signed_by(secret, message, each) for each in given)
+    expected = "v1," + sign(secret, message)
     return any(is_equal(expected, given) for given in signatures)
 
 
 def sign(secret, message):
-    return base64.b64encode(hmac.new(secret.encode(), message, hashlib.sha256).digest()).decode()
+    key = base64.b64decode(secret[6:]) if secret.startswith("whsec_") else secret.encode()
+    return base64.b64encode(hmac.new(key, message, hashlib.sha256).digest()).decode()
+
+
+def is_signed_by(public_key, message, signature):
+    """Verifies an Ed25519 signature. The standard library cannot: `pip install cryptography`."""
+    from cryptography.exceptions import InvalidSignature
+    from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
+
+    key = Ed25519PublicKey.from_public_bytes(base64.b64decode(public_key[5:]))
+    try:
+        key.verify(base64.b64decode(signature), message)
+        return True
+    except (InvalidSignature, ValueError):
+        return False
 
 
 def is_equal(expected, given):
@@ -82,7 +102,9 @@ def main(folder):
         if not verify_service_signature(vector["body"].encode(), headers, vector["secret"]):
             sys.exit(f"Failed: {vector['name']}")
         count += 1
-    for delivery in json.loads((folder / "deliveries.json").read_text("utf-8"))["deliveries"]:
+    names = ["deliveries.json", "endpoint-keys.json"]
+    files = [json.loads((folder / name).read_text("utf-8")) for name in names]
+    for delivery in [each for file in files for each in file["deliveries"]]:
         body = delivery["body"].encode()
         if verify(body, delivery["headers"], delivery["secret"], delivery["now"]) != delivery["accepted"]:
             sys.exit(f"Failed: {delivery['name']}")

@@ -3,25 +3,27 @@
 # Verifies webhooks. Copy `verify` and the functions that it calls. The rest of this file
 # runs the test vectors in this folder.
 #
-#     ruby receiver.rb        (Ruby 2.7 or later)
+#     ruby receiver.rb        (Ruby 2.7 or later; public keys, `whpk_…`, need 3.1)
 
 require 'json'
 require 'openssl'
 
 # Maximum age of a delivery in seconds, which also covers clock differences.
 TOLERANCE = 300
-# The service sends one signature, or two during the rotation of a secret. Others are not compared.
+# The service sends one signature, or a few during a rotation. Others are not compared.
 MAX_SIGNATURES = 10
 
 # Returns whether the service sent this delivery to you just now.
 #
 # body: the raw bytes of the body, before any parsing
 # headers: names and values
-# secret: the client secret, unchanged
+# secret: the key of the endpoint (`whsec_…` or `whpk_…`), or the client secret, unchanged
 # now: seconds since the epoch
 def verify(body, headers, secret, now = Time.now.to_i)
-  # This order ensures that only data from the service is parsed.
-  verify_standard_webhooks(body, headers, secret, now) && verify_service_signature(body, headers, secret)
+  # This order ensures that only data from the service is parsed. `Service-Signature` is always made with the client secret.
+  return false unless verify_standard_webhooks(body, headers, secret, now)
+
+  secret.start_with?('whsec_', 'whpk_') || verify_service_signature(body, headers, secret)
 end
 
 # Verifies `Service-Signature`, which covers only the event, the session and the length of the body.
@@ -47,13 +49,27 @@ def verify_standard_webhooks(body, headers, secret, now)
   timestamp = value_of(headers, 'webhook-timestamp')
   return false if id.empty? || !timestamp.match?(/\A[0-9]{1,15}\z/) || (now - timestamp.to_i).abs > TOLERANCE
 
-  expected = "v1,#{sign(secret, "#{id}.#{timestamp}.".b + body.b)}"
+  message = "#{id}.#{timestamp}.".b + body.b
   signatures = value_of(headers, 'webhook-signature').split(' ', MAX_SIGNATURES + 1).first(MAX_SIGNATURES)
+  return signatures.any? { |given| signed_by?(secret, message, given) } if secret.start_with?('whpk_')
+
+  expected = "v1,#{sign(secret, message)}"
   signatures.any? { |given| equal_in_constant_time?(expected, given) }
 end
 
 def sign(secret, message)
-  [OpenSSL::HMAC.digest('SHA256', secret, message)].pack('m0')
+  key = secret.start_with?('whsec_') ? secret.delete_prefix('whsec_').unpack1('m0') : secret
+  [OpenSSL::HMAC.digest('SHA256', key, message)].pack('m0')
+end
+
+# Returns whether an Ed25519 signature is of the public key.
+def signed_by?(public_key, message, given)
+  return false unless given.start_with?('v1a,')
+
+  der = ['302a300506032b6570032100'].pack('H*') + public_key.delete_prefix('whpk_').unpack1('m0')
+  OpenSSL::PKey.read(der).verify(nil, given.delete_prefix('v1a,').unpack1('m0'), message)
+rescue ArgumentError, OpenSSL::PKey::PKeyError
+  false
 end
 
 # Compares in constant time, so that the duration does not reveal where the texts differ.
@@ -68,7 +84,7 @@ end
 def main(folder)
   read = ->(file) { JSON.parse(File.read(File.join(folder, file), encoding: 'UTF-8')) }
   vectors = read.call('service-signature.json')['vectors']
-  deliveries = read.call('deliveries.json')['deliveries']
+  deliveries = %w[deliveries.json endpoint-keys.json].flat_map { |file| read.call(file)['deliveries'] }
   vectors.each do |vector|
     headers = { 'Service-Signature' => vector['signature'] }
     next if verify_service_signature(vector['body'], headers, vector['secret'])

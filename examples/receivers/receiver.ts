@@ -4,7 +4,7 @@
  *
  *     node receiver.ts        (Node.js 22.18 or later runs TypeScript directly)
  */
-import { createHmac, timingSafeEqual } from 'node:crypto';
+import { createHmac, createPublicKey, timingSafeEqual, verify as verifyBytes } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -14,14 +14,14 @@ export type Headers = Readonly<Record<string, string | string[] | undefined>>;
 
 /** Maximum age of a delivery in seconds, which also covers clock differences. */
 const TOLERANCE = 300;
-/** The service sends one signature, or two during the rotation of a secret. Others are not compared. */
+/** The service sends one signature, or a few during a rotation. Others are not compared. */
 const MAX_SIGNATURES = 10;
 
 /**
  * Returns whether the service sent this delivery to you just now.
  *
  * @param body the raw bytes of the body, before any parsing
- * @param secret the client secret, unchanged
+ * @param secret the key of the endpoint (`whsec_…` or `whpk_…`), or the client secret, unchanged
  * @param now seconds since the epoch
  */
 export function verify(
@@ -30,8 +30,9 @@ export function verify(
   secret: string,
   now: number = Date.now() / 1000,
 ): boolean {
-  // This order ensures that only data from the service is parsed.
-  return verifyStandardWebhooks(body, headers, secret, now) && verifyServiceSignature(body, headers, secret);
+  // This order ensures that only data from the service is parsed. `Service-Signature` is always made with the client secret.
+  if (!verifyStandardWebhooks(body, headers, secret, now)) return false;
+  return isKeyOfEndpoint(secret) || verifyServiceSignature(body, headers, secret);
 }
 
 /** Verifies `Service-Signature`, which covers only the event, the session and the length of the body. */
@@ -51,13 +52,31 @@ export function verifyStandardWebhooks(body: Buffer, headers: Headers, secret: s
   const timestamp = valueOf(headers, 'webhook-timestamp');
   if (id === '' || !/^\d{1,15}$/.test(timestamp) || Math.abs(now - Number(timestamp)) > TOLERANCE)
     return false;
-  const expected = `v1,${hmac(secret, `${id}.${timestamp}.`, body)}`;
-  return valueOf(headers, 'webhook-signature')
-    .split(' ', MAX_SIGNATURES)
-    .some((signature) => isEqual(expected, signature));
+  const signatures = valueOf(headers, 'webhook-signature').split(' ', MAX_SIGNATURES);
+  const start = `${id}.${timestamp}.`;
+  if (secret.startsWith('whpk_')) {
+    const key = publicKeyOf(secret);
+    const signed = Buffer.concat([Buffer.from(start), body]);
+    return signatures
+      .filter((signature) => signature.startsWith('v1a,'))
+      .some((signature) => verifyBytes(null, signed, key, Buffer.from(signature.slice(4), 'base64')));
+  }
+  const key = secret.startsWith('whsec_') ? Buffer.from(secret.slice(6), 'base64') : secret;
+  const expected = `v1,${hmac(key, start, body)}`;
+  return signatures.some((signature) => isEqual(expected, signature));
 }
 
-function hmac(secret: string, ...parts: readonly (string | Buffer)[]): string {
+/** Whether a key is that of an endpoint, as opposed to the client secret. */
+function isKeyOfEndpoint(secret: string): boolean {
+  return secret.startsWith('whsec_') || secret.startsWith('whpk_');
+}
+
+function publicKeyOf(text: string): ReturnType<typeof createPublicKey> {
+  const x = Buffer.from(text.slice(5), 'base64').toString('base64url');
+  return createPublicKey({ key: { kty: 'OKP', crv: 'Ed25519', x }, format: 'jwk' });
+}
+
+function hmac(secret: string | Buffer, ...parts: readonly (string | Buffer)[]): string {
   const mac = createHmac('sha256', secret);
   for (const part of parts) mac.update(part);
   return mac.digest('base64');
@@ -105,8 +124,10 @@ function main(folder: string): void {
     const headers = { 'Service-Signature': signature };
     expectThat(name, verifyServiceSignature(Buffer.from(body), headers, secret));
   }
-  for (const { name, accepted, now, secret, body, headers } of read('deliveries.json')
-    .deliveries as Delivery[]) {
+  const deliveries = ['deliveries.json', 'endpoint-keys.json'].flatMap(
+    (each) => read(each).deliveries as Delivery[],
+  );
+  for (const { name, accepted, now, secret, body, headers } of deliveries) {
     expectThat(name, verify(Buffer.from(body), headers, secret, now) === accepted);
   }
   console.log(`ok ${count}`);

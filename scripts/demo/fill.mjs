@@ -1,8 +1,9 @@
-import { createHash, randomBytes } from 'node:crypto';
+import { createHash, randomBytes, randomUUID } from 'node:crypto';
 import { NestFactory } from '@nestjs/core';
 import { DataSource } from 'typeorm';
 import { AppModule } from '../../dist/src/app.module.js';
 import { prepareProcess, prepareSchema } from '../../dist/src/infrastructure/bootstrap/index.js';
+import { PartitionRotation } from '../../dist/src/infrastructure/database/index.js';
 import { Clock } from '../../dist/src/infrastructure/time/index.js';
 import { AuditLog } from '../../dist/src/modules/audit-logs/index.js';
 import { DashboardUsersService } from '../../dist/src/modules/dashboard-users/index.js';
@@ -21,6 +22,24 @@ const EVENTS_PER_DAY = { production: 75, development: 18 };
 const EXTERNAL_USERS = 140;
 /** Seconds before the second and the third attempt. */
 const RETRIES = [190, 320];
+const [LOGIN, BACKEND] = [{ proof: 'partner_login' }, { source: 'backend' }];
+/** Links in every state, from everybody who creates links. */
+const LINKS = [
+  ['completed', { ...BACKEND, ...LOGIN, attempts: 1 }],
+  ['pending', { ...BACKEND, ...LOGIN }],
+  ['cancelled', { cancelledBy: 'user' }],
+  ['failed', { attempts: 1 }],
+  ['pending', { hasExpired: true }],
+  ['cancelled', { ...LOGIN, cancelledBy: 'revocation' }],
+  ['failed', { ...BACKEND, attempts: 5 }],
+  ['completed', { attempts: 2 }],
+  ['cancelled', { ...BACKEND, ...LOGIN, cancelledBy: 'backend' }],
+  ['failed', { attempts: 0 }],
+  ['cancelled', { cancelledBy: 'agent' }],
+  ['pending', { source: 'dashboard', ...LOGIN }],
+  ['cancelled', { source: 'dashboard', cancelledBy: 'dashboard' }],
+  ['cancelled', { cancelledBy: 'other_link' }],
+];
 const ORIGINS = [
   {
     ip: '198.51.100.24',
@@ -74,6 +93,9 @@ class Demo {
   async fill() {
     const [{ count }] = await this.query('SELECT count(*)::int AS count FROM organization');
     if (count > 0) return '';
+    // Ends the rotation that the start began in the background, which would create the same partitions, and fails while the clock is set
+    // back.
+    for (let run = 0; run < 2; run += 1) await this.app.get(PartitionRotation).run();
     const introduction = await this.at(this.now - 220 * DAY, () =>
       this.app.get(FirstOrganization).provide(`http://127.0.0.1:${process.env.PORT ?? 3000}`),
     );
@@ -137,7 +159,8 @@ class Demo {
       const addedAt = this.now - days * DAY;
       const user = { organizationId: this.organization.id, email, name, role };
       const { id } = await this.at(addedAt, async () => service.add(await service.prepare(user)));
-      this.users.push({ id, name, email, role, isActive: !disabled && !invited });
+      const sessionId = this.random.uuid();
+      this.users.push({ id, name, email, role, sessionId, isActive: !disabled && !invited });
       await this.query(
         `UPDATE dashboard_user SET password_hash = CASE WHEN $2 THEN NULL ELSE password_hash END,
                 disabled_at = $3, totp_enabled_at = $4 WHERE id = $1`,
@@ -159,7 +182,7 @@ class Demo {
         `INSERT INTO dashboard_session (id, token_hash, user_id, stage, authenticated_at, expires_at, ip, user_agent)
          VALUES ($1, $2, $3, 'complete', $4, $5, $6, $7)`,
         [
-          this.random.uuid(),
+          sessionId,
           randomBytes(32),
           id,
           loggedInAt,
@@ -171,7 +194,7 @@ class Demo {
     }
   }
 
-  actor({ id, name, email, role } = this.users[0]) {
+  actor({ id, name, email, role, sessionId } = this.users[0]) {
     return {
       userId: id,
       organizationId: this.organization.id,
@@ -179,7 +202,7 @@ class Demo {
       email,
       role,
       origin: ORIGINS[email.length % ORIGINS.length],
-      credential: { kind: 'session', sessionId: this.random.uuid(), authenticatedAt: new Date(this.now) },
+      credential: { kind: 'session', sessionId, authenticatedAt: new Date(this.now) },
     };
   }
 
@@ -236,6 +259,8 @@ class Demo {
         path,
         latencyMilliseconds: this.random.latency(latency),
         externalUserId: this.random.chance(0.08) ? null : this.random.of(this.externalUsers),
+        requestId: randomUUID(),
+        ...callerOf(path),
         ...failure,
       });
     }
@@ -362,7 +387,8 @@ class Demo {
   /** Accounts, sessions, sign-in links and agents of the users of a client. */
   async addUserData({ clientId, environment }) {
     const since = () => new Date(this.now - this.random.number() * 30 * DAY);
-    for (const user of this.externalUsers.slice(0, environment === 'production' ? 110 : 30)) {
+    const users = this.externalUsers.slice(0, environment === 'production' ? 110 : 30);
+    for (const [index, user] of users.entries()) {
       const merchants = new Map(
         Array.from({ length: this.random.integer(1, 4) }, () => this.random.of(this.merchants)).map((one) => [
           one.id,
@@ -382,7 +408,8 @@ class Demo {
       }
       if (this.random.chance(0.4)) await this.addSession(clientId, user);
       if (this.random.chance(0.25)) await this.addSignInLink(clientId, environment, user);
-      if (this.random.chance(0.2)) await this.addAgent(clientId, user);
+      // Not by chance, so that the list is always longer than a window.
+      if (index % 5 === 0) await this.addAgent(clientId, user);
     }
   }
 
@@ -405,15 +432,18 @@ class Demo {
   }
 
   async addSignInLink(clientId, environment, user) {
-    const createdAt = this.now - this.random.integer(5, 6 * 24 * 60) * MINUTE;
-    const status =
-      this.now - createdAt < 10 * MINUTE
-        ? 'pending'
-        : this.random.of(['completed', 'completed', 'failed', 'cancelled']);
+    this.links ??= 0;
+    const [status, details] = LINKS[this.links % LINKS.length];
+    this.links += 1;
+    const isOpen = status === 'pending' && !details.hasExpired;
+    const createdAt = this.now - this.random.integer(5, isOpen ? 40 : 6 * 24 * 60) * MINUTE;
+    const lifetime = isOpen ? 24 * HOUR : 15 * MINUTE;
+    const finishedAt = status === 'pending' ? createdAt + lifetime : createdAt + 2 * MINUTE;
+    const { source = 'agent', proof = 'phone', cancelledBy = null, attempts = 0 } = details;
     await this.query(
-      `INSERT INTO sign_in_link (id, token_hash, client_id, environment, external_user_id, merchant_id, status, created_at,
-                                 expires_at, finished_at)
-       VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)`,
+      `INSERT INTO sign_in_link (id, token_hash, client_id, environment, external_user_id, merchant_id, status, source, proof,
+                                 cancelled_by, attempts, created_at, expires_at, finished_at)
+       VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14)`,
       [
         this.random.uuid(),
         digest(this.random),
@@ -422,9 +452,13 @@ class Demo {
         user,
         this.random.of(this.merchants).id,
         status,
+        source,
+        proof,
+        cancelledBy,
+        attempts,
         new Date(createdAt),
-        new Date(createdAt + 10 * MINUTE),
-        status === 'pending' ? null : new Date(createdAt + 2 * MINUTE),
+        new Date(createdAt + lifetime),
+        isOpen ? null : new Date(finishedAt),
       ],
     );
   }
@@ -545,6 +579,17 @@ const EMPTY_ENTRY = {
   errorMessage: null,
   requestId: null,
 };
+
+/** Two programs send the requests: one with an API key, the other with the secret. */
+function callerOf(path) {
+  return path.startsWith('/detected')
+    ? {
+        apiKey: 'Account matching',
+        ip: '198.51.100.61',
+        userAgent: 'account-matching/2.3 python-httpx/0.28.1',
+      }
+    : { secretVersion: 1, ip: '203.0.113.18', userAgent: 'northwind-backend/5.1 node/24.11' };
+}
 
 function digest(random) {
   return createHash('sha256').update(random.hex(64)).digest();

@@ -1,9 +1,15 @@
-import { EXIT } from './output.js';
 import { programFor } from './program.js';
+
+/** Ends with a sentence if a disk is full, and as usual if the reader closes the pipe early, as `| head` does. */
+process.stdout.on('error', ({ code }: NodeJS.ErrnoException) => {
+  if (code === 'EPIPE') return;
+  process.stderr.write(`The output cannot be written (${code}).\n`);
+  process.exitCode = 1;
+});
 
 const program = await programFor(process.argv.slice(2));
 
 await program.parseAsync().catch((error: Error) => {
   process.stderr.write(`${error.stack}\n`);
-  process.exit(EXIT.failed);
+  process.exit(1);
 });

@@ -1,11 +1,11 @@
 import type { INestApplicationContext } from '@nestjs/common';
 import { Command, Option } from 'commander';
-import { printResult } from './output.js';
 
 /** The descriptions of the commands, apart from their programs, so that the help loads quickly. */
 export const COMMANDS = {
   organization: 'Organizations, which are the customers of the platform',
   client: 'API clients and their secrets',
+  'api-key': 'Keys with scopes for the programs of API clients',
   user: 'Dashboard users',
   'external-user': 'Users of the clients, and their erasure',
   endpoint: 'Webhook endpoints',
@@ -33,8 +33,11 @@ export class OperatorCommand extends Command {
     run: (app: INestApplicationContext, options: Options, ...parameters: string[]) => Promise<unknown>,
   ): this {
     return this.action(async () => {
-      // Takes long to load, and not every command of a group needs it.
-      const { withApplication } = await import('./operator-session.js');
+      // The modules take long to load, and not every command of a group needs them.
+      const [{ withApplication }, { printResult }] = await Promise.all([
+        import('./operator-session.js'),
+        import('./output.js'),
+      ]);
       await withApplication(async (app) => {
         const result = await run(app, this.opts<Options>(), ...this.args);
         if (result !== undefined) printResult(result);

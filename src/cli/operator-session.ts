@@ -64,7 +64,7 @@ export async function onApplication(configuration: LoadedConfiguration, work: On
   const { AppModule } = await loadModules();
   const app = await NestFactory.createApplicationContext(
     AppModule.register(ofCommand, { backgroundWork: false }),
-    { logger: new ServiceLogger(ofCommand.get(LoggingConfiguration)), abortOnError: false },
+    { logger: loggerOf(ofCommand, 'error'), abortOnError: false },
   );
   try {
     await work(app);
@@ -87,11 +87,10 @@ async function onPrepared(
   try {
     const prepared = await prepareProcess(processEnvironment(), report, { servesHttp });
     onRelease(prepared.release);
-    // Standard output is reserved for the result of the command.
-    const configuration = prepared.configuration.with(LoggingConfiguration, { level: 'error' });
-    Logger.overrideLogger(new ServiceLogger(configuration.get(LoggingConfiguration)));
+    // Warnings say what a command waits for, such as `migrate` for a backup.
+    Logger.overrideLogger(loggerOf(prepared.configuration, 'warn'));
     try {
-      await work(configuration);
+      await work(prepared.configuration);
     } finally {
       await prepared.release();
     }
@@ -99,6 +98,18 @@ async function onPrepared(
     report(operatorMessageFor(error));
     process.exitCode = EXIT.failed;
   }
+}
+
+/** Writes everything to standard error: standard output is reserved for the result of the command. */
+class CommandLogger extends ServiceLogger {
+  protected override printMessages(...message: Parameters<ServiceLogger['printMessages']>): void {
+    const [messages, context, level, , ...rest] = message;
+    super.printMessages(messages, context, level, 'stderr', ...rest);
+  }
+}
+
+function loggerOf(configuration: LoadedConfiguration, level: 'error' | 'warn'): CommandLogger {
+  return new CommandLogger(configuration.with(LoggingConfiguration, { level }).get(LoggingConfiguration));
 }
 
 function report(sentence: string): void {

@@ -1,9 +1,11 @@
 import { Command } from 'commander';
+import { VERSION } from '../infrastructure/project-files/index.js';
 import { COMMANDS, type CommandName } from './operator-command.js';
 
 /** The programs of the commands. Each loads the modules that it uses, and loading all of them takes seconds of CPU time. */
 const PROGRAMS: Readonly<Record<CommandName, () => Promise<Command>>> = {
   organization: async () => (await import('./commands/organization.command.js')).ORGANIZATION_COMMAND,
+  'api-key': async () => (await import('./commands/api-key.command.js')).API_KEY_COMMAND,
   client: async () => (await import('./commands/client.command.js')).CLIENT_COMMAND,
   user: async () => (await import('./commands/user.command.js')).USER_COMMAND,
   'external-user': async () => (await import('./commands/external-user.command.js')).EXTERNAL_USER_COMMAND,
@@ -24,7 +26,7 @@ const isName = (word: string): word is CommandName => Object.hasOwn(COMMANDS, wo
 
 /** Returns the program with the command that the words name, or, for the help, with the descriptions of all commands. */
 export async function programFor(words: readonly string[]): Promise<Command> {
-  const program = new Command('npm run cli --');
+  const program = new Command('mcs-admin').version(VERSION);
   const name = words.find(isName);
   for (const each of Object.keys(COMMANDS).filter(isName))
     if (name === undefined) program.command(each).description(COMMANDS[each]);

@@ -32,7 +32,7 @@ describe('Sizing', () => {
       wal_gb_per_day: 24,
       disk_gb: 623,
       processes: { http: 2, workers: 2 },
-      database: { cores: 2, connections: 56, max_connections: 80 },
+      database: { cores: 2, connections: 66, max_connections: 90 },
       advice: 'One PostgreSQL is enough. A streaming replica can serve the pages of the logs.',
     });
   });

@@ -7,7 +7,7 @@ export const DEFAULTS = { retentionDays: 30, readConnections: 2, poolSize: 10, d
 const SECONDS_PER_DAY = 86_400;
 const GIGABYTE = 1e9;
 
-/** Bytes of a row with its indexes, as `test/e2e/sizing.spec.ts` measures them. */
+/** Bytes of a row with its indexes, as `test/e2e/database/sizing.spec.ts` measures them. */
 export const BYTES_PER_ROW = { request: 370, attempt: 1_210, event: 560, token: 250 };
 /** Bytes written to the write-ahead log for each byte that a row needs. */
 const WAL_RATIO = 1.5;
@@ -24,6 +24,10 @@ const MIN_PROCESSES = 2;
 const BACKGROUND_CONNECTIONS = { notifications: 1, jobLocks: 2, recoveries: 1 };
 /** One for its counts, and one for trends in lists. */
 const OVERVIEW_CONNECTIONS = 2;
+/** For the event feed. */
+const FEED_CONNECTIONS = 4;
+/** For streams and requests that wait for events, as soon as there is one. */
+const LISTENING_CONNECTIONS = 1;
 /** For commands, backups and administrators. */
 const SPARE_CONNECTIONS = 10;
 
@@ -52,7 +56,8 @@ export function sizingOf(load: ExpectedLoad) {
     perDay(load.requests, BYTES_PER_ROW.request) + perDay(load.deliveryAttempts, BYTES_PER_ROW.attempt);
   const events = perDay(load.deliveryAttempts, BYTES_PER_ROW.event);
   const tokens = perDay(load.tokens, BYTES_PER_ROW.token);
-  const [logTotal, eventTotal] = [log * load.retentionDays, events * load.retentionDays];
+  const logTotal = log * load.retentionDays;
+  const eventTotal = events * load.retentionDays;
   const tokenTotal = tokens * (load.tokenDays + DEFAULTS.daysAfterExpiry);
   const disk = (logTotal + eventTotal + tokenTotal) * DISK_RESERVE;
 
@@ -83,7 +88,7 @@ export function sizingOf(load: ExpectedLoad) {
 
 function connectionsOf(kind: 'http' | 'workers'): number {
   const { poolSize, readConnections } = DEFAULTS;
-  const reads = readConnections + OVERVIEW_CONNECTIONS;
+  const reads = readConnections + OVERVIEW_CONNECTIONS + FEED_CONNECTIONS + LISTENING_CONNECTIONS;
   const background = Object.values(BACKGROUND_CONNECTIONS).reduce((sum, count) => sum + count, 0);
   return poolSize + (kind === 'http' ? reads : background);
 }

@@ -10,7 +10,7 @@ import type { ToolGroup } from '../../src/modules/agent-connector/tools/tool.js'
 import { TOOL_CLASSES } from '../../src/modules/agent-connector/tools/tool-registry.js';
 
 const pageAt = (path: string): string => readFileSync(join(import.meta.dirname, '../../docs', path), 'utf8');
-const PAGE = pageAt('agent-connector.md');
+const PAGE = pageAt('agent-connector-reference.md');
 
 // The descriptions of tools need none of their services.
 const TOOLS = TOOL_CLASSES.flatMap((ToolClass) => (Reflect.construct(ToolClass, []) as ToolGroup).tools);
@@ -27,7 +27,7 @@ function rowsBelow(heading: string, page = PAGE): string[][] {
   );
 }
 
-describe('docs/agent-connector.md', () => {
+describe('docs/agent-connector-reference.md', () => {
   it('lists every tool with its arguments, and whether it changes something', () => {
     const existing = TOOLS.map(({ name, input, annotations }) => [
       name,
@@ -39,7 +39,7 @@ describe('docs/agent-connector.md', () => {
     expect(rowsBelow('Tools').map(([name, input, , changes]) => [name, input, changes])).toEqual(existing);
   });
 
-  // test/e2e/agent-connector-fuzz.spec.ts compares them with responses.
+  // test/e2e/agent-connector/agent-connector-fuzz.spec.ts compares them with responses.
   it('lists every response once, sorted', () => {
     const responses = rowsBelow('Statuses and error codes').map(([status, code]) => `${status} ${code}`);
     expect(responses.length).toBeGreaterThan(20);

@@ -5,17 +5,21 @@
  */
 import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
+import { modulesPage, PAGE as MODULES_PAGE } from '../../scripts/module-documents.mjs';
+import { FILE as DATES, pageDates, type PageDates } from '../../scripts/page-dates.mjs';
 import { buildOpenApiDocument } from '../../src/openapi.js';
 import { referencePages } from '../../src/reference.js';
-import { committed, operationsOf } from '../support/documents.js';
-import { MODULE_DEPENDENCIES } from './dependency-rules.js';
+import { committed, operationsOf } from '../support/documents/documents.js';
+import { readSources } from './source-tree.js';
 
 const ROOT = join(import.meta.dirname, '..', '..');
 /**
  * Bytes of the document without line breaks, events included, per operation. It had 9,300 when it repeated errors in each of 88
  * operations. A third is what operations and events share, which weighs more for 55 operations.
  */
-const MAX_SIZE_PER_OPERATION = 4_900;
+const MAX_SIZE_PER_OPERATION = 5_200;
+/** Bytes. A longer page has several readers or tasks: split it. */
+const MAX_PAGE_SIZE = 20_480;
 
 /** Compares a committed file with generated text. A difference is shown below the command that fixes it. */
 function expectUpToDate(file: string, written: string, command: string): void {
@@ -153,6 +157,32 @@ describe('Generated documents', () => {
     expect(paths['/apply']?.post).not.toHaveProperty('servers');
   });
 
+  it('openapi.json says of each POST whether it may be repeated, as the documentation does', () => {
+    const { paths } = JSON.parse(committed('openapi.json'));
+    const page = committed('docs/repeated-requests.md');
+    const answers = { always: 'yes', with_idempotency_key: 'with an idempotency key', never: 'no' };
+    const wrong = Object.entries<{ post?: { 'x-repeatable'?: keyof typeof answers } }>(paths).flatMap(
+      ([path, { post }]) => {
+        if (!post) return [];
+        const row = page.split('\n').find((line) => line.startsWith(`| \`POST ${path}\` |`)) ?? '';
+        const answer = post['x-repeatable'] && answers[post['x-repeatable']];
+        return answer !== undefined && row.endsWith(` | ${answer} |`) ? [] : [path];
+      },
+    );
+    expect(wrong).toEqual([]);
+  });
+
+  it('openapi.json has one shape of pages', () => {
+    const { components } = JSON.parse(committed('openapi.json'));
+    const pages = Object.values<{ properties?: object }>(components.schemas).filter(
+      ({ properties = {} }) => 'next_cursor' in properties,
+    );
+    expect(pages.length).toBeGreaterThan(4);
+    const shapes = new Set(pages.map(({ properties = {} }) => Object.keys(properties).join()));
+    // The event feed has no last page.
+    expect([...shapes]).toEqual(['data,next_cursor,limit', 'data,next_cursor,has_more,delayed']);
+  });
+
   it('openapi.json repeats little', () => {
     const openapi = JSON.parse(committed('openapi.json'));
     const operations = Object.values<object>(openapi.paths).flatMap((path) => Object.keys(path));
@@ -176,13 +206,35 @@ describe('Generated documents', () => {
   it.each(Object.entries(referencePages()))('%s is up to date', (file, text) =>
     expectUpToDate(file, text, 'npm run docs'),
   );
+
+  it(`${MODULES_PAGE} is up to date`, () =>
+    expectUpToDate(MODULES_PAGE, modulesPage(readSources()), 'npm run docs'));
+
+  it(`${DATES} has the pages as they are`, () => {
+    const known = JSON.parse(committed(DATES)) as PageDates;
+    const stale = `${DATES} is stale: run \`npm run docs\` and commit the result.`;
+    expect({ [stale]: known }).toEqual({ [stale]: pageDates(known, 'changed') });
+  });
 });
 
-describe('docs/architecture.md', () => {
-  const page = committed('docs/architecture.md');
+describe('Each page of docs', () => {
+  it('has at most 20 KB, so that people read it, unless it is generated', () => {
+    const pages = readdirSync(join(ROOT, 'docs')).filter((file) => file.endsWith('.md'));
+    const long = pages.filter((file) => {
+      const text = committed(`docs/${file}`);
+      return Buffer.byteLength(text) > MAX_PAGE_SIZE && !text.includes('<!-- Generated from the code');
+    });
+    expect(long).toEqual([]);
+  });
+});
+
+describe('The pages about the architecture', () => {
+  const page = ['architecture', 'architecture-modules', 'architecture-infrastructure', 'architecture-flows']
+    .map((name) => committed(`docs/${name}.md`))
+    .join('\n');
   const rows = [...page.matchAll(/^\| `([a-z-]+)` +\|[^|]+\|(.*)/gm)];
 
-  it('lists exactly the folders of src/modules and src/infrastructure in its tables', () => {
+  it('lists exactly the folders of src/modules and src/infrastructure in their tables', () => {
     const folders = ['modules', 'infrastructure'].flatMap((parent) => readdirSync(join(ROOT, 'src', parent)));
     expect(rows.map(([, name]) => name).toSorted()).toEqual(folders.toSorted());
   });
@@ -198,15 +250,5 @@ describe('docs/architecture.md', () => {
     const paths = [...page.matchAll(/`((?:src|test)\/[\w./-]+)`/g)].map(([, path = '']) => path);
     expect(paths.length).toBeGreaterThan(20);
     expect(paths.filter((path) => !existsSync(join(ROOT, path)))).toEqual([]);
-  });
-
-  it('lists the modules that each module uses', () => {
-    const documented = rows
-      .filter(([, name = '']) => name in MODULE_DEPENDENCIES)
-      .map(([, name = '', uses = '']) => [name, [...uses.matchAll(/`([a-z-]+)`/g)].map(([, used]) => used)]);
-    const allowed = Object.entries(MODULE_DEPENDENCIES).map(([name, uses]) => [name, uses]);
-    const inOrder = (dependencies: typeof allowed | typeof documented) =>
-      Object.fromEntries(dependencies.map(([name, uses]) => [name, [...(uses as string[])].toSorted()]));
-    expect(inOrder(documented)).toEqual(inOrder(allowed));
   });
 });

@@ -49,6 +49,32 @@ const ROUTES = new Set(['Get', 'Post', 'Put', 'Patch', 'Delete', 'Head', 'Option
 const MAX_DECORATORS = 3;
 /** The decorators of pages, whose handlers read the form, call a service and choose the view. */
 const PAGES = /^(?:PageRoute|Dashboard(?:Page|Action|File|Export))$/;
+const PAGES_FILE = /\.pages\.tsx?$/;
+/** The classes that pages are derived from. */
+const BASE_PAGE = /^(?:List|Form|Confirm)Page\(/;
+
+/** Finds pages of modules that are called otherwise, or are in another file. */
+export function findMisnamedPages(sources: Sources): string[] {
+  const found: string[] = [];
+  for (const [path, tree] of treesOf(sources)) {
+    if (!isModule(path)) continue;
+    everyNode(tree, (node) => {
+      if (!ts.isClassDeclaration(node)) return;
+      const isPage =
+        node.heritageClauses?.some(({ types }) => types.some((type) => BASE_PAGE.test(type.getText()))) ||
+        node.members.some(
+          (member) =>
+            ts.isMethodDeclaration(member) && decoratorsOf(member).some(({ name }) => PAGES.test(name)),
+        );
+      const name = node.name?.text ?? '';
+      if (!isPage || (name.endsWith('Page') && PAGES_FILE.test(path))) return;
+      found.push(
+        `${at(path, tree, node)} (${name}) is a page: call it XPage, in a file whose name ends with .pages.tsx, or .pages.ts.`,
+      );
+    });
+  }
+  return found;
+}
 
 /** Finds handlers of an API that do more than call a service, and handlers with too many decorators. */
 export function findHeavyHandlers(sources: Sources): string[] {
@@ -59,7 +85,7 @@ export function findHeavyHandlers(sources: Sources): string[] {
       const names = decoratorsOf(node).map(({ name }) => name);
       if (!names.some((name) => ROUTES.has(name))) return;
       const handler = `${at(path, tree, node)} (${node.name.getText()})`;
-      const isOfPage = path.endsWith('-pages.controller.ts') || names.some((name) => PAGES.test(name));
+      const isOfPage = PAGES_FILE.test(path) || names.some((name) => PAGES.test(name));
       if (node.body?.statements.length !== 1 && !isOfPage) {
         heavy.push(`${handler} has more than one statement: move the work to the module's service.`);
       }
@@ -80,7 +106,7 @@ const DOCUMENTATION = new Set(['operationId', 'summary', 'description', 'respons
 export function findDocumentedControllers(sources: Sources): string[] {
   const found: string[] = [];
   for (const [path, tree] of treesOf(sources)) {
-    if (!path.endsWith('.controller.ts') || path.endsWith('-pages.controller.ts')) continue;
+    if (!path.endsWith('.controller.ts')) continue;
     everyNode(tree, (node) => {
       if (!ts.isPropertyAssignment(node) || !DOCUMENTATION.has(node.name.getText())) return;
       found.push(
@@ -197,4 +223,47 @@ function needsComment(declaration: ts.Node): boolean {
 function isCommented(declaration: ts.Node, tree: ts.SourceFile): boolean {
   const ranges = ts.getLeadingCommentRanges(tree.text, declaration.getFullStart()) ?? [];
   return ranges.some(({ pos }) => tree.text.startsWith('/**', pos));
+}
+
+interface Home {
+  /** The end of the names of the files that the kind belongs to. */
+  readonly file: string;
+  readonly what: string;
+  readonly isDeclared: (node: ts.Node) => boolean;
+}
+
+const hasDecorator =
+  (...names: string[]) =>
+  (node: ts.Node): boolean =>
+    ts.canHaveDecorators(node) && decoratorsOf(node).some(({ name }) => names.includes(name));
+
+const HOMES: readonly Home[] = [
+  { file: '.configuration.ts', what: 'a configuration', isDeclared: hasDecorator('Configuration') },
+  { file: '.module.ts', what: 'a Nest module', isDeclared: hasDecorator('Module') },
+  { file: '.entity.ts', what: 'an entity', isDeclared: hasDecorator('Entity') },
+  {
+    file: '.job.ts',
+    what: 'scheduled work',
+    isDeclared: hasDecorator('Cron', 'Interval', 'Timeout'),
+  },
+  {
+    file: '-errors.ts',
+    what: 'an error kind',
+    isDeclared: (node) => ts.isNewExpression(node) && node.expression.getText() === 'ErrorKind',
+  },
+];
+
+/** Finds declarations of a kind that has a home, outside of it. */
+export function findMisplacedDeclarations(sources: Sources): string[] {
+  const found: string[] = [];
+  for (const [path, tree] of treesOf(sources)) {
+    everyNode(tree, (node) => {
+      for (const { file, what, isDeclared } of HOMES)
+        if (!path.endsWith(file) && isDeclared(node))
+          found.push(
+            `${at(path, tree, node)} declares ${what}: move it to a file whose name ends with ${file}.`,
+          );
+    });
+  }
+  return found;
 }

@@ -30,13 +30,13 @@ const isFinder = ({ from, specifier, values }: Import): boolean =>
   values.every((name) => FINDERS.has(name));
 
 /**
- * Allows TypeORM in entities, repositories, batches and infrastructure/database, and the conditions of finders where the
+ * Allows TypeORM in entities, repositories, batches, infrastructure/database and infrastructure/framework-patches, and the conditions of finders where the
  * work of the module is done.
  */
 export function findForbiddenTypeOrm(sources: Sources): string[] {
   return importsOf(sources)
     .filter(({ specifier }) => /^(?:typeorm|@nestjs\/typeorm)(?:\/|$)/.test(specifier))
-    .filter(({ from }) => !isOfDatabase(from))
+    .filter(({ from }) => !isOfDatabase(from) && !isIn('framework-patches')(from))
     .filter((each) => !isFinder(each))
     .map(
       ({ from, specifier }) =>
@@ -118,10 +118,41 @@ export function findForbiddenClockAccess(sources: Sources): string[] {
   });
 }
 
+const READS_WALL_CLOCK = /\bclock\.(?:milliseconds|now)\(\)/;
+
+/**
+ * A time that a field keeps, or a cache asks for, is compared with the clock later. A wall clock that was set back would make it younger.
+ * Times that are stored in the database, or shown, belong into local variables and rows.
+ */
+export function findAgesByWallClock(sources: Sources): string[] {
+  return findInTrees(sources, isIn('time'), (node) => {
+    const isField =
+      ts.isBinaryExpression(node) &&
+      node.operatorToken.kind >= ts.SyntaxKind.FirstAssignment &&
+      node.operatorToken.kind <= ts.SyntaxKind.LastAssignment &&
+      (ts.isPropertyAccessExpression(node.left) || ts.isIdentifier(node.left));
+    const isCacheClock = ts.isPropertyAssignment(node) && node.name.getText() === 'perf';
+    const kept = isField ? node.right : isCacheClock ? node.initializer : undefined;
+    return kept && READS_WALL_CLOCK.test(kept.getText())
+      ? 'keeps a time of the wall clock in memory: use monotonic() of Clock, which is never set.'
+      : undefined;
+  });
+}
+
 export function findForbiddenUrlChecks(sources: Sources): string[] {
   return findInTrees(sources, isIn('urls'), (node) =>
     isMember(node, 'URL', 'canParse')
       ? 'calls URL.canParse, whose result is wrong in Node.js 20 once the function is optimized: use parsedUrl of infrastructure/urls.'
+      : undefined,
+  );
+}
+
+/** A process that could not read a file once, because too many were open, would never load the module. */
+export function findForbiddenDynamicImports(sources: Sources): string[] {
+  const isElsewhere = (path: string): boolean => !path.startsWith('src/modules/');
+  return findInTrees(sources, isElsewhere, (node) =>
+    ts.isCallExpression(node) && node.expression.kind === ts.SyntaxKind.ImportKeyword
+      ? 'calls import(), whose failures Node.js keeps until the process ends: use lazyModule of infrastructure/lazy-values.'
       : undefined,
   );
 }
@@ -179,6 +210,7 @@ const SENDERS: ReadonlyMap<string, string> = new Map([
     'src/modules/single-sign-on/openid/openid-provider.ts',
     'discovery, keys, tokens and user info, for openid-client',
   ],
+  ['src/modules/api-keys/issuer-keys.ts', 'metadata and keys of the issuers of workloads'],
   ['src/modules/single-sign-on/saml/saml-metadata.ts', 'metadata of SAML providers'],
   ['src/modules/merchant-gateway/gateway-client.ts', 'the merchant gateway'],
   ['src/modules/audit-streams/audit-streams.job.ts', 'entries of the audit log'],
@@ -257,6 +289,24 @@ export function findForbiddenRedisClients(sources: Sources): string[] {
     );
 }
 
+/** Strangers choose many keys, and choose them as long as a request can be. */
+export function findUnboundedKeys(sources: Sources): string[] {
+  const cached = findInTrees(sources, isIn('caching'), (node) =>
+    ts.isNewExpression(node) &&
+    node.expression.getText() === 'LRUCache' &&
+    node.typeArguments?.[0]?.getText() !== 'number'
+      ? 'caches values under texts of any length: use BoundedCache of infrastructure/caching.'
+      : undefined,
+  );
+  const counted = importsOf(sources)
+    .filter(({ from, specifier }) => specifier === 'rate-limiter-flexible' && !isIn('rate-limiting')(from))
+    .map(
+      ({ from, specifier }) =>
+        `${from} imports ${specifier}: use RateLimiters or AttemptLimitsRepository of infrastructure/rate-limiting, which shorten what they count.`,
+    );
+  return [...cached, ...counted];
+}
+
 function findInTrees(
   sources: Sources,
   isAllowed: (path: string) => boolean,
@@ -292,4 +342,28 @@ function isDestructured(node: ts.Node, object: string, member: string): boolean 
     ts.isObjectBindingPattern(node.name) &&
     node.name.elements.some((element) => (element.propertyName ?? element.name).getText() === member)
   );
+}
+
+/**
+ * Finds statements that insert or update several rows in no order. Two of them that meet the same rows in different orders wait for
+ * each other, until PostgreSQL ends one.
+ */
+export function findUnorderedUpserts(sources: Sources): string[] {
+  return treesOf(sources).flatMap(([path, tree]) => {
+    const found: string[] = [];
+    everyNode(tree, (node) => {
+      if (!ts.isStringLiteralLike(node) && !ts.isTemplateExpression(node)) return;
+      for (const [insertion, table] of node
+        .getText()
+        .matchAll(/INSERT INTO (\w+)(?:(?!INSERT INTO).)*?ON CONFLICT/gs))
+        if (
+          /unnest\(|\bDISTINCT\b|\bGROUP BY\b/.test(insertion) &&
+          !/\bORDER BY\b/.test(insertion.replaceAll(/\([^()]*ORDER BY[^()]*\)/g, ''))
+        )
+          found.push(
+            `${at(path, tree, node)} locks rows of ${table} in no order: add ORDER BY with the key before ON CONFLICT.`,
+          );
+    });
+    return found;
+  });
 }

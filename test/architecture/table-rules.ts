@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import ts from 'typescript';
-import { MODULE_DEPENDENCIES } from './dependency-rules.js';
+import { moduleDependencies } from '../../scripts/module-documents.mjs';
 import {
   at,
   decoratorsOf,
@@ -87,6 +87,7 @@ const nameOf = (folder: string): string => folder.split('/').at(-1) ?? '';
 export function findForeignTables(sources: Sources): string[] {
   const uses = usesOf(sources);
   const owners = ownersOf(uses);
+  const dependencies = moduleDependencies(sources);
   return uses.flatMap(({ table, folder, place, isWrite }) => {
     const writers = owners.get(table) ?? new Set();
     if (isWrite && writers.size > 1) {
@@ -96,13 +97,23 @@ export function findForeignTables(sources: Sources): string[] {
       ];
     }
     const [owner] = writers;
-    if (isWrite || owner === undefined || owner === folder || mayRead(folder, owner)) return [];
+    if (isWrite || owner === undefined || owner === folder || mayRead(folder, owner, dependencies)) return [];
     if (`${nameOf(folder)} reads ${table}` in KNOWN_CROSSINGS) return [];
     return [
       `${place} reads ${table}, which ${owner} owns: call a method of ${nameOf(owner)}, let it pass what is needed, or, if ` +
-        'the statement needs the table, add the dependency to MODULE_DEPENDENCIES.',
+        'the statement needs the table, let the module import the other one.',
     ];
   });
+}
+
+/** Returns the tables that modules write. */
+export function tablesOfModules(sources: Sources): Set<string> {
+  const owners = [...ownersOf(usesOf(sources))];
+  return new Set(
+    owners
+      .filter(([, folders]) => ![...folders].some((folder) => isInfrastructure(`${folder}/`)))
+      .map(([table]) => table),
+  );
 }
 
 /** Returns the known crossings that no statement contains anymore. */
@@ -111,10 +122,12 @@ export function findOutdatedCrossings(sources: Sources): string[] {
   return Object.keys(KNOWN_CROSSINGS).filter((crossing) => !used.has(crossing));
 }
 
-/** Whether a module may read the tables of another one: if it may also call it. */
-function mayRead(folder: string, owner: string): boolean {
+/** Whether a module may read the tables of another one: if it also calls it. */
+function mayRead(
+  folder: string,
+  owner: string,
+  dependencies: ReturnType<typeof moduleDependencies>,
+): boolean {
   if (isInfrastructure(`${folder}/`)) return false;
-  return (
-    isInfrastructure(`${owner}/`) || (MODULE_DEPENDENCIES[nameOf(folder)]?.includes(nameOf(owner)) ?? false)
-  );
+  return isInfrastructure(`${owner}/`) || (dependencies[nameOf(folder)]?.includes(nameOf(owner)) ?? false);
 }

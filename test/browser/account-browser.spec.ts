@@ -12,13 +12,14 @@ import {
   type WindowOptions,
   waitForHeading,
   expectEmptyWithFocus,
-} from '../support/browser.js';
-import { addUser, auditOf, openSession, type TestUser } from '../support/dashboard-users.js';
-import { mailTo, tokenIn } from '../support/mails.js';
-import { rememberSecret } from '../support/run-directory.js';
+} from '../support/pages/browser.js';
+import { addUser, auditOf, openSession, type TestUser } from '../support/pages/dashboard-users.js';
+import { mailTo, tokenIn } from '../support/messages/mails.js';
+import { rememberSecret } from '../support/runner/run-directory.js';
 import { useTestApp } from '../support/test-app.js';
-import { totpCode } from '../support/totp.js';
+import { totpCode } from '../support/logins/totp.js';
 import { moveClock } from '../support/clock.js';
+import { eventually } from '../support/eventually.js';
 
 const NEW_PASSWORD = 'correct horse battery staple';
 
@@ -174,12 +175,11 @@ describeInBrowser('Logins and accounts in a browser', (windows) => {
       'Overview',
       'Request logs',
       'Events',
+      'Customers',
+      'Agents',
       'Webhook endpoints',
       'API credentials',
       'Merchants',
-      'Merchant accounts',
-      'Sign-in links',
-      'Agents',
       'Users',
       'Allowed domains',
       'Single sign-on',
@@ -304,12 +304,42 @@ describeInBrowser('Logins and accounts in a browser', (windows) => {
       await page.getByRole('button', { name: 'Remove passkey' }).click();
       await waitForHeading(page, 'Log in again');
       // As soon as the device may respond, the request behind the email field can succeed too, and leave the page.
-      await tabTo(page, 'Use a passkey');
+      expect((await focused(page)).name).toBe('Use a passkey');
       await offer(true);
+      // The form is sent after the login, and the login with the removed passkey ends with it.
+      const removed = page.waitForURL(/\/login\?next=.*done%3Dremoved/);
       await page.keyboard.press('Enter');
-      await waitForHeading(page, 'Laptop');
-      await page.getByRole('button', { name: 'Remove passkey' }).click();
-      await page.getByText('The passkey was removed.').waitFor();
+      await removed;
+    });
+
+    it('is offered with another challenge before the old one expires, and logs in after ten minutes', async () => {
+      const user = await addUser(service);
+      const { page, devtools, authenticatorId } = await openWithAuthenticator(user);
+      await addPasskey(page, 'Laptop');
+      await page.getByText('The passkey was added.').waitFor();
+      await devtools.send('WebAuthn.setAutomaticPresenceSimulation', { authenticatorId, enabled: false });
+      await page.clock.install();
+      const requested = () =>
+        page.waitForRequest((request) => request.url().endsWith('/login/passkey/options'));
+      const first = requested();
+      await logOut(page);
+      expect((await first).postData()).toContain('mediation=conditional');
+      await (await (await first).response())?.finished();
+      // The first challenge has expired.
+      using _clock = moveClock(service, 11 * MINUTE);
+      let isRenewed = false;
+      void requested().then(() => (isRenewed = true));
+      // The page may not have read the response yet.
+      await eventually('the page asks for another challenge', async () => {
+        await page.clock.fastForward('09:30');
+        return isRenewed;
+      });
+      // The virtual authenticator confirms requests that begin from now on.
+      await devtools.send('WebAuthn.setAutomaticPresenceSimulation', { authenticatorId, enabled: true });
+      await eventually('the user is logged in', async () => {
+        await page.clock.fastForward('09:30');
+        return page.getByRole('heading', { level: 1, name: 'Overview' }).isVisible();
+      });
     });
 
     it('is refused if the device does not verify the user, and after it was removed', async () => {
@@ -346,11 +376,12 @@ describeInBrowser('Logins and accounts in a browser', (windows) => {
         expect(await status.getByRole('link').getAttribute('href')).toBe(there);
       };
       await page.goto('/login');
-      await page.getByRole('button', { name: 'Use a passkey' }).click();
       await expectLink('to use a passkey.');
+      expect(await page.getByRole('button', { name: 'Use a passkey' }).isDisabled()).toBe(true);
       await logIn(page, await addUser(service));
       await page.goto('/account/passkeys');
       await expectLink('to add a passkey.');
+      expect(await page.getByRole('button', { name: 'Add a passkey' }).isDisabled()).toBe(true);
     });
 
     it('has accessible pages', async () => {
@@ -450,11 +481,13 @@ describeInBrowser('Logins and accounts in a browser', (windows) => {
       await page.goto('/account/second-factor');
       await inspected('second-factor-off');
       await page.getByRole('button', { name: 'Set up two-factor authentication' }).click();
+      await page.locator('code.secret').waitFor();
       await inspected('second-factor-setup');
       const secret = (await page.locator('code.secret').textContent()) ?? '';
       rememberSecret(secret);
       await page.getByLabel('Code', { exact: true }).fill('000000');
       await page.getByRole('button', { name: 'Turn on' }).click();
+      await page.getByText('This code is wrong').waitFor();
       await expectEmptyWithFocus(page.getByLabel('Code', { exact: true }));
       await inspected('second-factor-setup-wrong');
       await page.getByLabel('Code', { exact: true }).fill(totpCode(secret));

@@ -1,8 +1,8 @@
-import { CLIENTS, mcpToken } from '../support/agents.js';
-import { describeInBrowser, waitForHeading } from '../support/browser.js';
-import { rememberSecret } from '../support/run-directory.js';
+import { CLIENTS, mcpToken } from '../support/agents/agents.js';
+import { describeInBrowser, waitForHeading } from '../support/pages/browser.js';
+import { rememberSecret } from '../support/runner/run-directory.js';
 import { useTestApp } from '../support/test-app.js';
-import { useReceiver } from '../support/webhook-receiver.js';
+import { useReceiver } from '../support/webhooks/webhook-receiver.js';
 
 const NETFLIX = { id: 16, name: 'Netflix' };
 

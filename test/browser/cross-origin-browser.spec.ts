@@ -1,7 +1,7 @@
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { describeInBrowser } from '../support/browser.js';
-import { SUBMIT_JOB_APPLICATION } from '../support/operations.js';
+import { describeInBrowser } from '../support/pages/browser.js';
+import { SUBMIT_JOB_APPLICATION } from '../support/documents/operations.js';
 import { useTestApp } from '../support/test-app.js';
 
 let site: Server;

@@ -6,13 +6,13 @@ import {
   logIn,
   type WindowOptions,
   waitForHeading,
-} from '../support/browser.js';
-import { addUser, someAddress } from '../support/dashboard-users.js';
+} from '../support/pages/browser.js';
+import { addUser, someAddress } from '../support/pages/dashboard-users.js';
 import { eventually } from '../support/eventually.js';
-import { PagePartsModule } from '../support/page-parts.js';
-import { rememberSecret } from '../support/run-directory.js';
+import { PagePartsModule } from '../support/pages/page-parts.js';
+import { rememberSecret } from '../support/runner/run-directory.js';
 import { useTestApp } from '../support/test-app.js';
-import { useReceiver } from '../support/webhook-receiver.js';
+import { useReceiver } from '../support/webhooks/webhook-receiver.js';
 
 describeInBrowser('The dashboard in a browser', (windows) => {
   const service = useTestApp(
@@ -145,7 +145,8 @@ describeInBrowser('The dashboard in a browser', (windows) => {
     const page = await open({ javaScript: false });
     await page.goto('/dashboard/development');
     await page.getByText('Show as a table: Requests by status').click();
-    await page.getByRole('figure').first().getByRole('link').first().click();
+    const chart = page.locator('figure.chart', { hasText: 'Requests by status' });
+    await chart.getByRole('link').first().click();
     await waitForHeading(page, 'Request logs');
     expect(page.url()).toMatch(/type=request&start=/);
   });
@@ -211,7 +212,10 @@ describeInBrowser('The dashboard in a browser', (windows) => {
       await link('Create a webhook endpoint');
       await page.getByLabel('URL').fill(`${receiver.url}/hook`);
       await button('Create endpoint');
+      await waitForHeading(page, 'The new signing key');
+      rememberSecret((await page.locator('.code-block code').first().textContent()) ?? '');
       await says('The endpoint was created');
+      await link('Continue to the endpoint');
 
       await link('Send test');
       await button('Send test');

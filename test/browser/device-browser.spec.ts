@@ -1,8 +1,14 @@
 import type { Page } from 'playwright-core';
-import { describeInBrowser, inspect, tabTo, type WindowOptions, waitForHeading } from '../support/browser.js';
+import {
+  describeInBrowser,
+  inspect,
+  tabTo,
+  type WindowOptions,
+  waitForHeading,
+} from '../support/pages/browser.js';
 import { moveClock } from '../support/clock.js';
-import { addUser, auditOf, openSession, type TestUser } from '../support/dashboard-users.js';
-import { poll, startFlow } from '../support/device-flow.js';
+import { addUser, auditOf, openSession, type TestUser } from '../support/pages/dashboard-users.js';
+import { poll, startFlow } from '../support/logins/device-flow.js';
 import { useTestApp } from '../support/test-app.js';
 
 describeInBrowser('Approval in a browser', (windows) => {

@@ -1,16 +1,22 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { CDPSession, Locator, Page } from 'playwright-core';
-import { describeInBrowser, inspect, tabTo } from '../support/browser.js';
-import { loadFactor } from '../support/eventually.js';
-import { rememberSecret } from '../support/run-directory.js';
+import { describeInBrowser, inspect, tabTo, type WindowOptions } from '../support/pages/browser.js';
+import { send } from '../support/http/http.js';
+import { rememberSecret } from '../support/runner/run-directory.js';
 import { useTestApp } from '../support/test-app.js';
-/** Bytes that a page may transfer, with all its files. */
-const MAX_TRANSFER = 600_000;
+/** Bytes that the search and the pages that it leads to may transfer, with all their files. */
+const MAX_TRANSFER = 250_000;
+/** Bytes that a page of the reference may transfer, and those of its scripts. */
+const MAX_PAGE = 40_000;
+const MAX_SCRIPTS = 10_000;
+/** Elements that a phone lays out without a delay that one notices. */
+const MAX_ELEMENTS = 9_000;
 
+type DocumentedItems = Record<string, Record<string, { operationId: string }>>;
 const document = JSON.parse(readFileSync(join(import.meta.dirname, '../../openapi.json'), 'utf8')) as {
-  tags: { name: string }[];
-  webhooks: Record<string, unknown>;
+  paths: DocumentedItems;
+  webhooks: DocumentedItems;
 };
 
 const service = useTestApp({ DASHBOARD_URL: 'https://dashboard.example.com' });
@@ -30,7 +36,7 @@ describeInBrowser('The documentation in a browser', (windows) => {
     return { page, transferred: () => bytes };
   };
 
-  it('finds sections and operations with the keyboard alone, and transfers less than 600 KB', async () => {
+  it('finds sections and operations with the keyboard alone, and transfers less than 250 KB', async () => {
     const { page, transferred } = await measured('/docs');
     await page.keyboard.press('/');
     await page.keyboard.type('standard webhoks');
@@ -47,11 +53,7 @@ describeInBrowser('The documentation in a browser', (windows) => {
     await page.keyboard.type('POST /detected-accounts/search');
     await page.locator('.results a').first().waitFor();
     await page.keyboard.press('Enter');
-    await page.waitForURL(/\/docs\/api#/);
-    const opened = page.locator('.opblock.is-open');
-    // Swagger UI needs seconds of CPU time to show the whole document and to open an operation, and many on a busy machine.
-    await opened.waitFor({ timeout: 45_000 * loadFactor() });
-    expect(await opened.locator('.opblock-summary-path').textContent()).toContain('search');
+    await page.waitForURL(/\/docs\/api\/detected-accounts#searchDetectedAccounts$/);
 
     await page.keyboard.press('/');
     await page.keyboard.type('xyzzy');
@@ -75,6 +77,19 @@ describeInBrowser('The documentation in a browser', (windows) => {
     expect(page.url()).toBe(`${service.baseUrl}/docs/errors#invalid_field`);
     await page.goto('/docs/api');
     expect(await page.locator('main').textContent()).toContain('POST /mcp/tokens/create');
+  });
+
+  it('shows a program in the chosen language, without scripts and with the keyboard alone', async () => {
+    const page = await windows.open(service.baseUrl, { javaScript: false });
+    await page.goto('/docs/webhooks');
+    const tabs = page.locator('.tabs').first();
+    const shown = (): Promise<string[]> => tabs.locator('.tab:visible pre').allTextContents();
+    expect(await shown()).toEqual([expect.stringContaining('// receiver.mjs')]);
+    await tabs.getByText('Python', { exact: true }).click();
+    expect(await shown()).toEqual([expect.stringContaining('# receiver.py')]);
+    await page.keyboard.press('ArrowLeft');
+    expect(await shown()).toEqual([expect.stringContaining('// receiver.mjs')]);
+    expect(await tabs.getByRole('radio', { name: 'JavaScript' }).isChecked()).toBe(true);
   });
 
   it('copies commands', async () => {
@@ -102,10 +117,10 @@ describeInBrowser('The documentation in a browser', (windows) => {
   const views: readonly (readonly [view: string, path: string, prepare?: (page: Page) => Promise<void>])[] = [
     ['home', '/docs'],
     ['guide', '/docs/pagination'],
+    ['tabs', '/docs/quickstart'],
     ['errors', '/docs/errors'],
     ['unknown', '/docs/nothing'],
     ['search', '/docs', search],
-    ['api', '/docs/api', (page) => page.locator('.opblock-tag').first().waitFor()],
   ];
   const looks = views.map(([view, path, prepare]) => ({ view, path, prepare }));
 
@@ -113,76 +128,238 @@ describeInBrowser('The documentation in a browser', (windows) => {
     const page = await windows.open(service.baseUrl, { bypassPolicy: true });
     await page.goto(path);
     await prepare?.(page);
-    // Swagger UI is what its authors made it.
-    expect(
-      await inspect(page, `docs-${view}`, { foreign: '.swagger-ui', isLayout: view === 'home' }),
-    ).toEqual([]);
+    expect(await inspect(page, `docs-${view}`, { isLayout: view === 'home' })).toEqual([]);
   });
 });
 
 describeInBrowser('The API reference', (windows) => {
-  let page: Page;
-  // Swagger UI needs seconds of CPU time to show the whole document, so these tests share the page.
-  beforeAll(async () => {
-    page = await windows.open(service.baseUrl, { size: { width: 390, height: 900 } });
-    await page.goto('/docs/api');
-    await page.locator('.opblock-tag').first().waitFor();
-  });
-  const open = async (text: string): Promise<Locator> => {
-    const operation = page.locator('.opblock', { hasText: text });
-    const list = page.getByRole('navigation', { name: 'Operations' });
-    await list.getByLabel('Filter operations').fill(text);
-    await list.getByRole('link').click();
-    await operation.locator('.responses-table').first().waitFor();
-    return operation;
+  const PHONE = { width: 390, height: 844 };
+  const open = async (path: string, options: WindowOptions = {}): Promise<Page> => {
+    const page = await windows.open(service.baseUrl, options);
+    await page.goto(path);
+    return page;
+  };
+  /** Opens the form of an operation. */
+  const tryIt = async (page: Page, id: string): Promise<Locator> => {
+    const panel = page.locator('section', { has: page.locator(`h2#${id}`) }).locator('.try');
+    await panel.locator('summary').first().click();
+    return panel;
   };
 
-  it('lists operations by surface and topic, and the webhooks, on a phone', async () => {
-    const headings = await page.locator('.opblock-tag').allTextContents();
-    const topics = document.tags.map(({ name }) => name);
-    expect(headings.map((text, index) => text.startsWith(topics[index] ?? '-'))).toEqual(
-      topics.map(() => true),
-    );
-    for (const name of Object.keys(document.webhooks)) {
-      expect(await page.locator('.webhooks').getByText(name, { exact: true }).count()).toBeGreaterThan(0);
+  it('transfers at most 40 KB for each page, of which scripts have at most 10 KB', async () => {
+    const { topics } = await described();
+    for (const path of ['/docs/api', ...topics]) {
+      const page = await windows.open(service.baseUrl);
+      const session = await page.context().newCDPSession(page);
+      const types = new Map<string, string>();
+      const bytes = { Script: 0, all: 0 };
+      session.on('Network.responseReceived', ({ requestId, type }) => types.set(requestId, type));
+      session.on('Network.loadingFinished', ({ requestId, encodedDataLength }) => {
+        bytes.all += encodedDataLength;
+        if (types.get(requestId) === 'Script') bytes.Script += encodedDataLength;
+      });
+      await session.send('Network.enable');
+      await page.goto(path);
+      await page.waitForLoadState('networkidle');
+      const elements = Number(await page.evaluate('document.querySelectorAll("*").length'));
+      await page.close();
+      expect([path, bytes.all > 10_000]).toEqual([path, true]);
+      expect([path, Math.max(bytes.all, MAX_PAGE)]).toEqual([path, MAX_PAGE]);
+      expect([path, Math.max(bytes.Script, MAX_SCRIPTS)]).toEqual([path, MAX_SCRIPTS]);
+      expect([path, Math.max(elements, MAX_ELEMENTS)]).toEqual([path, MAX_ELEMENTS]);
     }
-    const narrowest = await page
-      .locator('.opblock-tag small')
-      .evaluateAll((texts) => Math.min(...texts.map((text) => text.clientWidth)));
-    expect(narrowest).toBeGreaterThan(390 / 3);
-
-    const operation = await open('/mcp/tokens/create');
-    expect(await operation.textContent()).toContain('at the start of each agent session');
-    const statuses = await operation.locator('.responses-table .response-col_status').allTextContents();
-    expect(statuses).toEqual(
-      expect.arrayContaining(['200', '400', '401', '413', '415', '429', '500', '503']),
-    );
-    expect(await operation.textContent()).toContain(
-      'The phone number must be a valid number in a supported country. Supported: US, CA.',
-    );
   });
 
-  it('executes operations of its own host, and leads to the other hosts', async () => {
-    await page.setViewportSize({ width: 1280, height: 900 });
-    await page.getByRole('button', { name: 'Authorize' }).click();
-    const { clientId, secret } = service.development;
-    const basic = page.locator('.modal-ux .auth-container').first();
-    await basic.locator('input[name="username"]').fill(clientId);
-    await basic.locator('input[name="password"]').fill(secret);
-    await basic.getByRole('button', { name: /Authorize|Apply credentials/ }).click();
-    await basic.getByRole('button', { name: 'Close' }).click();
+  it('shows every operation and every webhook on the page of its topic, without scripts', async () => {
+    const { topics, ids } = await described();
+    const found: (string | null)[] = [];
+    const page = await windows.open(service.baseUrl, { javaScript: false, size: PHONE });
+    for (const path of topics) {
+      await page.goto(path);
+      found.push(
+        ...(await page.locator('section.operation h2').evaluateAll((all) => all.map(({ id }) => id))),
+      );
+    }
+    expect(found.toSorted()).toEqual(ids.toSorted());
 
-    const own = await open('/mcp/tokens/create');
+    await page.goto('/docs/api/mcp-tokens#createMcpToken');
+    const main = page.locator('main');
+    expect(await main.textContent()).toContain('at the start of each agent session');
+    const statuses = await main.locator('.response > summary > b').allTextContents();
+    expect(statuses).toEqual(['200', '400', '401', '403', '409', '413', '415', '429', '500', '503']);
+    const refusal = main.locator('.response', { hasText: 'INVALID_FIELD' });
+    await refusal.locator('summary').first().click();
+    await refusal.getByText('Supported: US, CA.').first().waitFor();
+    await refusal.getByRole('link', { name: 'INVALID_FIELD' }).click();
+    expect(page.url()).toBe(`${service.baseUrl}/docs/errors#invalid_field`);
+    await page.goBack();
+    expect(await page.locator('.try').first().isVisible()).toBe(false);
+    await page.locator('.tabs').getByText('Python', { exact: true }).click();
+    await page.locator('.tab:visible').getByText('create_mcp_token').first().waitFor();
+    await page.getByRole('button', { name: 'Menu' }).click();
+    const topic = page.locator('#navigation details', { hasText: 'Webhook endpoints' }).first();
+    await topic.locator('summary').click();
+    await topic.getByRole('link', { name: 'Create webhook endpoint' }).click();
+    expect(page.url()).toBe(`${service.baseUrl}/docs/api/webhook-endpoints#createWebhookEndpoint`);
+  });
+
+  it.each([
+    ['#/Platform%20API%20%C2%B7%20MCP%20tokens/createMcpToken', 'mcp-tokens#createMcpToken'],
+    ['#/Platform%20API%20%C2%B7%20Sandbox', 'sandbox'],
+    ['#createWebhookEndpoint', 'webhook-endpoints#createWebhookEndpoint'],
+    ['#receiveCardUpdatedWebhook', 'webhooks#receiveCardUpdatedWebhook'],
+    ['#GET%20/request-logs/8001234', 'request-logs#getRequestLog'],
+    ['#POST%20/mcp/tokens/create', 'mcp-tokens#createMcpToken'],
+  ])('leads from %s to the page of the operation', async (hash, expected) => {
+    const page = await open(`/docs/api${hash}`);
+    await page.waitForURL(`**/docs/api/${expected}`);
+    const [, id] = expected.split('#');
+    if (id) await page.locator(`h2#${id}`).waitFor();
+  });
+
+  it('stays on the overview if the hash names one of its sections or nothing', async () => {
+    const page = await open('/docs/api#conventions');
+    await page.locator('#conventions').waitFor();
+    await page.goto('/docs/api#unknown');
+    expect(new URL(page.url()).pathname).toBe('/docs/api');
+  });
+
+  it('filters the operations by words of their summary, path and topic', async () => {
+    const page = await open('/docs/api');
+    const list = page.locator('main [data-filtered]');
+    await list.getByLabel('Filter operations').fill('post token create');
+    expect(await list.locator('li:visible').allTextContents()).toEqual([
+      expect.stringContaining('/mcp/tokens/create'),
+    ]);
+    const navigation = page.locator('#navigation');
+    await navigation.getByLabel('Filter operations').fill('card_updated');
+    expect(await navigation.locator('li:visible').allTextContents()).toEqual(['Card updated']);
+    await navigation.getByLabel('Filter operations').fill('');
+    expect(await navigation.locator('li:visible').count()).toBe(0);
+  });
+
+  it('sends a request with the example, and keeps the credentials only in the memory of the page', async () => {
+    const page = await open('/docs/api/mcp-tokens');
+    const panel = await tryIt(page, 'createMcpToken');
+    await panel.getByRole('button', { name: 'Send request' }).click();
+    await panel.getByText('401 Unauthorized').waitFor();
+    await panel.getByLabel('Client ID').fill(service.development.clientId);
+    await panel.getByLabel('Secret or API key').fill(service.development.secret);
     const created = page.waitForResponse((response) => response.url().endsWith('/mcp/tokens/create'));
-    await own.getByRole('button', { name: 'Execute' }).click();
+    await panel.getByRole('button', { name: 'Send request' }).click();
     const response = await created;
-    expect(response.status()).toBe(200);
     rememberSecret(((await response.json()) as { token: string }).token);
+    await panel.getByText('200 OK').waitFor();
+    expect(response.request().postDataJSON()).toEqual({
+      external_user_id: 'user-8f3a',
+      expires_in: 3600,
+      phone_number: '+12125550123',
+    });
+    const answer = panel.locator('.answer');
+    expect(await answer.textContent()).toContain('"token": "mcp_dev_');
+    await answer.getByText('Headers').click();
+    await answer.getByText(/x-request-id: /).waitFor();
 
-    const other = await open('Get current user');
-    expect(await other.getByRole('button', { name: /Execute|Try it out/ }).count()).toBe(0);
-    expect(await other.locator('.servers').textContent()).toContain('Dashboard API');
+    await panel.getByLabel('expires_in').fill('5');
+    await panel.getByRole('button', { name: 'Send request' }).click();
+    await panel.getByText('400 Bad Request').waitFor();
+    expect(await answer.textContent()).toContain('The expires in field must be at least 60.');
+    await panel.getByLabel('expires_in').fill('an hour');
+    await panel.getByRole('button', { name: 'Send request' }).click();
+    expect(
+      await panel.getByLabel('expires_in').evaluate((field: HTMLInputElement) => field.validationMessage),
+    ).toContain('Enter JSON');
+
+    expect(await page.evaluate('[localStorage.length, sessionStorage.length]')).toEqual([0, 0]);
+    expect(await page.context().cookies()).toEqual([]);
+    await page.reload();
+    const again = await tryIt(page, 'createMcpToken');
+    expect(await again.getByLabel('Secret or API key').inputValue()).toBe('');
+  });
+
+  it('uses the credentials for all operations of the page, with their parameters, and stops streams', async () => {
+    const page = await open('/docs/api/sandbox');
+    const link = await tryIt(page, 'linkSandboxAccount');
+    await link.getByLabel('Client ID').fill(service.development.clientId);
+    await link.getByLabel('Secret or API key').fill(service.development.secret);
+    const stream = await tryIt(page, 'streamWebhooks');
+    await stream.getByRole('button', { name: 'Send request' }).click();
+    await stream.getByText('200 OK').waitFor();
+    await stream.getByRole('button', { name: 'Stop' }).click();
+    await stream.getByRole('button', { name: 'Stop' }).waitFor({ state: 'hidden' });
+  });
+
+  it('sends path and query parameters, and forms', async () => {
+    const page = await open('/docs/api/external-users');
+    const panel = await tryIt(page, 'getUserErasure');
+    await panel.getByLabel('external_user_id').fill('nobody/else');
+    const sent = page.waitForRequest((request) => request.url().includes('/external-users/'));
+    await panel.getByRole('button', { name: 'Send request' }).click();
+    expect(new URL((await sent).url()).pathname).toBe('/external-users/nobody%2Felse/erasure');
+    for (const missing of ['', '.', '..']) {
+      await panel.getByLabel('external_user_id').fill(missing);
+      await panel.getByRole('button', { name: 'Send request' }).click();
+      expect(
+        await panel
+          .getByLabel('external_user_id')
+          .evaluate((field: HTMLInputElement) => field.validationMessage),
+      ).toBe('Enter a value other than “.” and “..”.');
+    }
+    const query = await tryIt(page, 'findUserErasure');
+    await query.getByLabel('external_user_id').fill('user 1');
+    const found = page.waitForRequest((request) => request.url().includes('/external-users/erasure?'));
+    await query.getByRole('button', { name: 'Send request' }).click();
+    expect(new URL((await found).url()).search).toBe('?external_user_id=user+1');
+  });
+
+  it('sends each value of a parameter, also after an address that is malformed', async () => {
+    const page = await open('/docs/api/webhook-events#100%');
+    const panel = await tryIt(page, 'readWebhookEvents');
+    await panel.getByLabel('event', { exact: true }).fill('["AUTHENTICATED", "SIGN_IN_LINK_FAILED"]');
+    const sent = page.waitForRequest((request) => request.url().includes('/webhook-events?'));
+    await panel.getByRole('button', { name: 'Send request' }).click();
+    expect(new URL((await sent).url()).searchParams.getAll('event')).toEqual([
+      'AUTHENTICATED',
+      'SIGN_IN_LINK_FAILED',
+    ]);
+  });
+
+  it('leads to the address of a surface that has its own instead of sending requests there', async () => {
+    const page = await open('/docs/api/token-management');
+    const panel = await tryIt(page, 'getCurrentUser');
+    expect(await panel.getByRole('button', { name: 'Send request' }).isVisible()).toBe(false);
+    expect(await panel.getByRole('link', { name: 'try it there' }).getAttribute('href')).toBe(
+      'https://dashboard.example.com/docs/api/token-management#getCurrentUser',
+    );
+    await page.goto('/docs/api');
     const link = page.getByRole('link', { name: 'Dashboard API', exact: true });
     expect(await link.getAttribute('href')).toBe('https://dashboard.example.com/docs/api');
   });
+
+  const forms = async (page: Page): Promise<void> => {
+    await page.locator('details').evaluateAll((all) => all.forEach((each) => each.setAttribute('open', '')));
+  };
+  it.each([
+    { view: 'overview', path: '/docs/api', prepare: undefined },
+    { view: 'tokens', path: '/docs/api/mcp-tokens', prepare: undefined },
+    { view: 'endpoints', path: '/docs/api/webhook-endpoints', prepare: undefined },
+    { view: 'webhooks', path: '/docs/api/webhooks', prepare: undefined },
+    { view: 'everything-open', path: '/docs/api/events', prepare: forms },
+    { view: 'form', path: '/docs/api/mcp-tokens', prepare: forms },
+  ])('is accessible at all widths, in both schemes ($view)', async ({ view, path, prepare }) => {
+    const page = await windows.open(service.baseUrl, { bypassPolicy: true });
+    await page.goto(path);
+    await prepare?.(page);
+    expect(await inspect(page, `reference-${view}`, { isLayout: view === 'tokens' })).toEqual([]);
+  });
 });
+
+/** Returns the paths of the topics, as the overview links to them, and the names of all operations and webhooks. */
+async function described(): Promise<{ topics: string[]; ids: string[] }> {
+  const { text } = await send(`${service.baseUrl}/docs/api`);
+  const topics = [...text.matchAll(/<h2><a href="([^"]+)"/g)].map(([, path = '']) => path);
+  const operations = [document.paths, document.webhooks].flatMap((items) =>
+    Object.values(items).flatMap((item) => Object.values(item)),
+  );
+  return { topics, ids: operations.map(({ operationId }) => operationId) };
+}

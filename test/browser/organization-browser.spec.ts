@@ -1,11 +1,17 @@
 import type { Page } from 'playwright-core';
-import { describeInBrowser, inspect, tabTo, type WindowOptions, waitForHeading } from '../support/browser.js';
+import {
+  describeInBrowser,
+  inspect,
+  tabTo,
+  type WindowOptions,
+  waitForHeading,
+} from '../support/pages/browser.js';
 import { moveClock } from '../support/clock.js';
-import { addSamlConfiguration, grantRole, submitFile, submitForm } from '../support/dashboard-forms.js';
-import { addInvited, addUser, disable, someAddress } from '../support/dashboard-users.js';
-import { accessToken, decide, startFlow } from '../support/device-flow.js';
-import { rememberSecret } from '../support/run-directory.js';
-import { newAgent, newLink } from '../support/sign-in-links.js';
+import { addSamlConfiguration, grantRole, submitFile, submitForm } from '../support/pages/dashboard-forms.js';
+import { addInvited, addUser, disable, someAddress } from '../support/pages/dashboard-users.js';
+import { accessToken, decide, startFlow } from '../support/logins/device-flow.js';
+import { rememberSecret } from '../support/runner/run-directory.js';
+import { newAgent, newLink } from '../support/merchants/sign-in-links.js';
 import { useTestApp, type Login } from '../support/test-app.js';
 
 /** A blue square of 64 by 64 pixels. */
@@ -148,11 +154,6 @@ describeInBrowser('The pages of an organization in a browser', (windows) => {
       await page.keyboard.press('Enter');
       await tabTo(page, 'Invite user');
       await page.keyboard.press('Enter');
-      await page.waitForURL(/again=page/);
-      await waitForHeading(page, 'Log in again');
-      await page.getByLabel('Password').focus();
-      await page.keyboard.type(login.password);
-      await page.keyboard.press('Enter');
       await page.waitForURL(/invitations\/new$/);
       await page.getByLabel('Email address').focus();
       await page.keyboard.type(colleague);
@@ -162,10 +163,33 @@ describeInBrowser('The pages of an organization in a browser', (windows) => {
       await page.keyboard.type('Ad');
       await tabTo(page, 'Send invitation');
       await page.keyboard.press('Enter');
+      await page.getByRole('dialog', { name: 'Log in again' }).waitFor();
+      await tabTo(page, 'Password');
+      await page.keyboard.type(login.password);
+      await page.keyboard.press('Enter');
       await page.waitForURL(/done=invited/);
     }
     await waitForHeading(page, 'Grace');
     expect(await page.getByText('Admin: ').count()).toBe(1);
+  });
+
+  it('an owner finds an error at its field, which has the focus', async () => {
+    const page = await open();
+    const { email } = await addUser(service);
+    await page.goto('/dashboard/users/invitations/new');
+    await page.getByLabel('Email address').fill(email);
+    await page.getByLabel('Name').fill('Grace');
+    await page.getByRole('button', { name: 'Send invitation' }).click();
+    const message = page.getByText(`${email} is already a user of your organization.`);
+    await message.waitFor();
+    const focused = page.locator(':focus');
+    expect(await focused.getAttribute('name')).toBe('email');
+    expect(await focused.getAttribute('aria-describedby')).toContain(await message.getAttribute('id'));
+    // A link leads to the user, and the next field is not far away.
+    await page.keyboard.press('Tab');
+    expect(await focused.textContent()).toBe('Ada');
+    await page.keyboard.press('Tab');
+    expect(await focused.getAttribute('name')).toBe('name');
   });
 
   it('an admin hides a merchant and adds a logo without JavaScript', async () => {
@@ -192,20 +216,5 @@ describeInBrowser('The pages of an organization in a browser', (windows) => {
     await page.getByText(/^1 of \d+ users$/).waitFor();
     expect(await page.evaluate('isSamePage')).toBe(true);
     expect(page.url()).toContain('search=');
-  });
-
-  it('a user returns to the form after logging in again with a new session', async () => {
-    const login = await service.login('admin');
-    const page = await open(login);
-    await page.goto('/dashboard/access-grants/new');
-    using _clock = moveClock(service, 6 * 60_000);
-    await page.getByLabel('User').fill('somebody@example.com');
-    await page.getByLabel('Reason').fill('A reason');
-    await page.getByRole('button', { name: 'Grant role' }).click();
-    await page.getByText('Nothing was changed').and(page.locator('p')).waitFor();
-    await page.getByLabel('Password').fill(login.password);
-    await page.getByRole('button', { name: 'Log in' }).click();
-    await waitForHeading(page, 'Grant a role for a limited time');
-    expect(await page.getByLabel('Reason').inputValue()).toBe('A reason');
   });
 });

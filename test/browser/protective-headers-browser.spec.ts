@@ -1,5 +1,5 @@
-import { describeInBrowser } from '../support/browser.js';
-import { send } from '../support/http.js';
+import { describeInBrowser } from '../support/pages/browser.js';
+import { send } from '../support/http/http.js';
 import { useTestApp } from '../support/test-app.js';
 const DOCUMENTATION_POLICY = /^default-src 'none'; script-src 'self'; .*frame-ancestors 'none'/;
 
@@ -21,7 +21,7 @@ describeInBrowser('The documentation in a browser', (windows) => {
     }
     const page = await windows.open(service.baseUrl);
     await page.goto(`${service.baseUrl}/docs/api`);
-    await page.locator('.opblock').first().waitFor();
+    await page.locator('.operations li').first().waitFor();
     expect(windows.findings).toEqual([]);
     await page.evaluate(`
       const script = document.createElement('script');

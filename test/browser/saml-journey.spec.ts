@@ -1,10 +1,10 @@
 import { randomBytes } from 'node:crypto';
 import type { Page } from 'playwright-core';
-import { describeInBrowser, inspect, useLogin, waitForHeading } from '../support/browser.js';
-import { openSession } from '../support/dashboard-users.js';
-import { useDnsServer } from '../support/dns-server.js';
-import { SamlTestProvider, type SamlAccount } from '../support/saml-provider.js';
-import { addUserAt, newOwner, proveDomain, type Owner } from '../support/single-sign-on.js';
+import { describeInBrowser, inspect, useLogin, waitForHeading } from '../support/pages/browser.js';
+import { openSession } from '../support/pages/dashboard-users.js';
+import { useDnsServer } from '../support/http/dns-server.js';
+import { SamlTestProvider, type SamlAccount } from '../support/logins/saml-provider.js';
+import { addUserAt, newOwner, proveDomain, type Owner } from '../support/logins/single-sign-on.js';
 import { useTestApp } from '../support/test-app.js';
 
 const dns = useDnsServer();
@@ -84,7 +84,7 @@ describeInBrowser('Single sign-on with SAML', (windows) => {
     await provide(page, provider, { nameId: 'the boss', email: boss.email }, () => id);
     await useLogin(page.context(), service.baseUrl, await openSession(service, boss));
     await page.goto('/dashboard/single-sign-on');
-    await page.getByRole('link', { name: 'Add SAML' }).first().click();
+    await page.getByRole('link', { name: 'add a provider with SAML' }).click();
     await inspected('saml-new');
     await page.getByLabel('Name', { exact: true }).fill('Example login');
     await page.getByLabel('Metadata', { exact: true }).fill(provider.metadata());
@@ -105,8 +105,7 @@ describeInBrowser('Single sign-on with SAML', (windows) => {
 
     await page.goto('/dashboard/single-sign-on');
     await inspected('saml-configurations');
-    await page.getByRole('link', { name: 'Single sign-on settings' }).click();
-    await page.getByLabel('Do new people become users at their first login?').selectOption('yes');
+    await page.getByRole('switch', { name: 'New people become users at their first login' }).check();
     await inspected('sso-settings');
     await page.getByRole('button', { name: 'Save settings' }).click();
     await page.getByText('The settings were changed.').waitFor();
@@ -136,8 +135,8 @@ describeInBrowser('Single sign-on with SAML', (windows) => {
     const page = await windows.open(service.baseUrl, { bypassPolicy: true });
     await logInWithPassword(page, boss);
     await page.waitForURL('**/dashboard/**');
-    await page.goto('/dashboard/single-sign-on-settings');
-    await page.getByLabel('Must users log in at the identity provider?').selectOption('yes');
+    await page.goto('/dashboard/single-sign-on');
+    await page.getByRole('switch', { name: 'Users must log in at the identity provider' }).check();
     await page.getByRole('button', { name: 'Save settings' }).click();
     await page.getByText('The settings were changed.').waitFor();
     await page.getByRole('row', { name: boss.email }).getByText('Yes').waitFor();
@@ -152,7 +151,7 @@ describeInBrowser('Single sign-on with SAML', (windows) => {
     const third = await windows.open(service.baseUrl);
     await logInWithPassword(third, boss);
     await third.waitForURL('**/dashboard/**');
-    await third.goto('/dashboard/single-sign-on-settings');
-    await waitForHeading(third, 'Single sign-on settings');
+    await third.goto('/dashboard/single-sign-on');
+    await waitForHeading(third, 'Single sign-on');
   });
 });

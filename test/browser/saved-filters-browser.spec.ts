@@ -1,6 +1,6 @@
 import type { Page } from 'playwright-core';
-import { describeInBrowser, focused, inspect, tabTo, type WindowOptions } from '../support/browser.js';
-import { fillRequestLog, loggedRequest } from '../support/request-log-entries.js';
+import { describeInBrowser, focused, inspect, tabTo, type WindowOptions } from '../support/pages/browser.js';
+import { fillRequestLog, loggedRequest } from '../support/logs/request-log-entries.js';
 import { useTestApp, type Login } from '../support/test-app.js';
 
 const LOGS = '/dashboard/production/request-logs';

@@ -6,8 +6,8 @@ import {
   waitForHeading,
   type WindowOptions,
   expectEmptyWithFocus,
-} from '../support/browser.js';
-import { newLink } from '../support/sign-in-links.js';
+} from '../support/pages/browser.js';
+import { newLink } from '../support/merchants/sign-in-links.js';
 import { SignInLinksService } from '../../src/modules/sign-in-links/index.js';
 import { useTestApp } from '../support/test-app.js';
 

@@ -1,10 +1,10 @@
 import type { Page } from 'playwright-core';
 import type { AttributedClient } from '../../src/infrastructure/http/index.js';
 import { DAY, HOUR } from '../../src/infrastructure/time/index.js';
-import { describeInBrowser, inspect, openAccountMenu, type WindowOptions } from '../support/browser.js';
-import { fillRequestLog, loggedRequest } from '../support/request-log-entries.js';
+import { describeInBrowser, inspect, openAccountMenu, type WindowOptions } from '../support/pages/browser.js';
+import { fillRequestLog, loggedRequest } from '../support/logs/request-log-entries.js';
 import { useTestApp, type Login } from '../support/test-app.js';
-import { Visitor } from '../support/visitor.js';
+import { Visitor } from '../support/pages/visitor.js';
 
 const LOGS = '/dashboard/production/request-logs';
 const OVERVIEW = '/dashboard/production';
@@ -40,16 +40,27 @@ describeInBrowser('Times on pages', (windows) => {
   it('are in UTC or in local time, as the user chose, also in the fields of a period', async () => {
     const page = await openAs(`${LOGS}?period=7d`, { timeZone: ZONE, bypassPolicy: true });
     await page.getByText('Times in UTC').waitFor({ state: 'attached' });
-    const titleOf = (): Promise<string | null> =>
-      page.locator('tbody tr', { hasText: '/at/the/hour' }).locator('time').getAttribute('title');
-    expect(await titleOf()).toBe(`${clockAt(0).replace('T', ' ')}:00 UTC`);
+    const row = page.locator('tbody tr', { hasText: '/at/the/hour' });
+    /** Returns the day of the row, and what its clock shows. */
+    const timeOf = async (): Promise<string> => {
+      const day = await row.evaluate((each) => {
+        let before = each.previousElementSibling;
+        while (before && !before.matches('.day')) before = before.previousElementSibling;
+        return before?.id.replace('day-', '');
+      });
+      return `${day}T${await row.locator('time').textContent()}`;
+    };
+    expect(await timeOf()).toBe(`${clockAt(0)}:00`);
+    expect(await row.locator('time').getAttribute('title')).toBe('2 days ago');
+    expect(await page.locator('th.clock').textContent()).toBe('Time UTC');
 
     await openAccountMenu(page);
 
     await page.getByRole('button', { name: 'Use local time' }).click();
     await page.getByText(`Times in ${ZONE}`).waitFor({ state: 'attached' });
     expect(page.url()).toContain('period=7d');
-    expect(await titleOf()).toBe(`${clockAt(OFFSET).replace('T', ' ')}:00 UTC+09:30`);
+    expect(await timeOf()).toBe(`${clockAt(OFFSET)}:00`);
+    expect(await page.locator('th.clock').textContent()).toBe('Time UTC+09:30');
     expect(await page.getByRole('button', { name: 'Use local time' }).isVisible()).toBe(false);
     expect(await inspect(page, 'request-logs-local-time')).toEqual([]);
 
@@ -59,7 +70,7 @@ describeInBrowser('Times on pages', (windows) => {
     await page.keyboard.press('Enter');
     await page.waitForURL(/end=/);
     await page.getByText('/at/the/hour').waitFor();
-    expect(await page.locator('tbody tr').count()).toBe(1);
+    expect(await page.locator('tbody tr[id^=entry-]').count()).toBe(1);
 
     // The same period after another choice, and for another user.
     const address = page.url();
@@ -92,7 +103,7 @@ describeInBrowser('Times on pages', (windows) => {
     expect(await page.locator('.figures a').count()).toBe(1);
     await page.goto((await bar.getAttribute('href')) ?? '');
     await page.getByText('/at/the/hour').waitFor();
-    expect(await page.locator('tbody tr').count()).toBe(1);
+    expect(await page.locator('tbody tr[id^=entry-]').count()).toBe(1);
     expect(await page.getByLabel('From', { exact: true }).inputValue()).toBe(clockAt(OFFSET));
   });
 
@@ -123,12 +134,29 @@ describeInBrowser('Times on pages', (windows) => {
     await page.getByLabel('From', { exact: true }).fill(clockAt(OFFSET));
     await page.getByRole('button', { name: 'Apply filters' }).click();
     await page.waitForLoadState();
-    expect(await page.locator('tbody tr').count()).toBe(2);
+    expect(await page.locator('tbody tr[id^=entry-]').count()).toBe(2);
     await openAccountMenu(page);
     await page.getByRole('button', { name: 'Use UTC' }).click();
     await page.waitForLoadState();
     await page.getByText('Times in UTC').waitFor({ state: 'attached' });
-    expect(await page.locator('tbody tr').count()).toBe(2);
+    expect(await page.locator('tbody tr[id^=entry-]').count()).toBe(2);
+  });
+
+  it('can be in any time zone, found by a part of its name', async () => {
+    const page = await openAs(`${LOGS}?period=7d`, { javaScript: false });
+    await openAccountMenu(page);
+    await page.getByRole('link', { name: 'Choose a time zone' }).click();
+    await page.waitForURL(/\/time-zone/);
+    expect(await page.locator('datalist option[value*=Darwin]').getAttribute('value')).toBe(ZONE);
+    expect(await page.locator('datalist option').count()).toBeGreaterThan(300);
+    await page.getByLabel('Time zone').fill('Darwin');
+    await page.getByRole('button', { name: 'Use this time zone' }).click();
+    await page.getByText('The time zone is unknown. Choose one from the list.').waitFor();
+    expect(await page.locator(':focus').getAttribute('aria-describedby')).toContain('zone-error');
+    await page.getByLabel('Time zone').fill(ZONE);
+    await page.getByRole('button', { name: 'Use this time zone' }).click();
+    await page.waitForURL(`**${LOGS}?period=7d`);
+    await page.getByText(`Times in ${ZONE}`).waitFor({ state: 'attached' });
   });
 
   it('refuse unknown time zones, and lead to pages of the service only', async () => {

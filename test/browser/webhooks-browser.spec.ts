@@ -1,9 +1,16 @@
 import type { Page } from 'playwright-core';
 import { exampleEvent, WebhookPublisher } from '../../src/modules/webhooks/index.js';
-import { describeInBrowser, inspect, tabTo, type WindowOptions, waitForHeading } from '../support/browser.js';
+import {
+  describeInBrowser,
+  inspect,
+  tabTo,
+  type WindowOptions,
+  waitForHeading,
+} from '../support/pages/browser.js';
 import { eventually } from '../support/eventually.js';
+import { rememberSecret } from '../support/runner/run-directory.js';
 import { useLogin, useTestApp } from '../support/test-app.js';
-import { useReceiver } from '../support/webhook-receiver.js';
+import { useReceiver } from '../support/webhooks/webhook-receiver.js';
 
 const ENDPOINTS = '/dashboard/development/webhook-endpoints';
 const EVENTS = '/dashboard/development/events';
@@ -75,6 +82,20 @@ describeInBrowser('Webhook endpoints and events in a browser', (windows) => {
     await check(`${ENDPOINTS}/new`, 'webhook-endpoint-new');
     await check(`${ENDPOINTS}/${id}/edit`, 'webhook-endpoint-edit');
     await check(`${ENDPOINTS}/${id}/delete`, 'webhook-endpoint-delete');
+    const signed = await createEndpoint({
+      url: `${receiver.url}/signed`,
+      signing: 'ed25519',
+      headers: { 'X-Api-Key': 'x', [`X-${'Long-Name-'.repeat(9)}`]: 'x' },
+    });
+    await check(`${ENDPOINTS}/${signed}/rotate-key`, 'webhook-endpoint-rotate-key');
+    await page.getByRole('button', { name: 'Make a new key' }).click();
+    await waitForHeading(page, 'The new signing key');
+    findings.push(...(await inspect(page, 'webhook-endpoint-new-key')));
+    await check(`${ENDPOINTS}/${signed}`, 'webhook-endpoint-rotating');
+    await check(`${ENDPOINTS}/${signed}/activate-key`, 'webhook-endpoint-activate-key');
+    await check(`${ENDPOINTS}/${signed}/key`, 'webhook-endpoint-view-key');
+    await check(`${ENDPOINTS}/${signed}/edit`, 'webhook-endpoint-edit-headers');
+    await service.database.query('DELETE FROM webhook_endpoint WHERE id = $1', [signed]);
     await check(`${ENDPOINTS}/${id}/test`, 'webhook-endpoint-test');
     await page.getByRole('button', { name: 'Send test' }).click();
     await page.getByText('Only 200 counts').waitFor();
@@ -96,12 +117,15 @@ describeInBrowser('Webhook endpoints and events in a browser', (windows) => {
       await page.getByRole('link', { name: 'Create endpoint' }).click();
       await page.getByLabel('URL').fill(`${receiver.url}/hook`);
       await page.getByRole('button', { name: 'Create endpoint' }).click();
+      await waitForHeading(page, 'The new signing key');
+      rememberSecret((await page.locator('.code-block code').first().textContent()) ?? '');
       await page.getByText('The endpoint was created.').waitFor();
+      await page.getByRole('link', { name: 'Continue to the endpoint' }).click();
       await page.getByRole('link', { name: 'Send test' }).click();
       await page.getByRole('button', { name: 'Send test' }).click();
       await page.getByText('The endpoint received the event.').waitFor();
       await page.getByRole('link', { name: 'What was sent, and the response' }).click();
-      await waitForHeading(page, 'AUTHENTICATED');
+      await waitForHeading(page, 'ACCOUNT_LOGIN_REQUIRED');
       await page.getByRole('button', { name: 'Send again' }).click();
       await page.getByText('The event is being sent.').waitFor();
       await receiver.arrived(2, '/hook');

@@ -1,15 +1,9 @@
-import { once } from 'node:events';
-import { connect, createServer, type AddressInfo, type Socket } from 'node:net';
-import { LoginAgent, returned, type OAuthResponse, type Tokens } from '../support/agent-logins.js';
-import { sendRpc, toolCall } from '../support/agents.js';
-import { eventually } from '../support/eventually.js';
-import { Program } from '../support/program.js';
+import { LoginAgent, returned, type OAuthResponse, type Tokens } from '../support/agents/agent-logins.js';
+import { sendRpc, toolCall } from '../support/agents/agents.js';
+import { killedDuring as killed, MOMENTS, type Moment } from '../support/programs/killed-processes.js';
+import { Program } from '../support/programs/program.js';
 import { newKeys, startTestApp, type TestApp } from '../support/test-app.js';
-import { BEHIND_PROXY, Visitor } from '../support/visitor.js';
-
-/** The process dies before PostgreSQL gets its COMMIT, or after PostgreSQL has committed and before the response. */
-type Moment = 'before' | 'after';
-const MOMENTS: Moment[] = ['before', 'after'];
+import { BEHIND_PROXY, Visitor } from '../support/pages/visitor.js';
 
 let service: TestApp;
 let environment: Record<string, string>;
@@ -28,77 +22,8 @@ afterAll(async () => {
   await service.close();
 });
 
-/** Lies between a process and PostgreSQL, and holds back the next COMMIT, or the response to it. */
-class CommitHolder {
-  moment: Moment | undefined;
-  hasHeld = false;
-  private readonly sockets = new Set<Socket>();
-  private readonly server = createServer((client) => {
-    const { hostname, port } = new URL(service.database.url);
-    const postgres = connect(Number(port), hostname);
-    let isHeld = false;
-    client.on('data', (bytes: Buffer) => {
-      if (this.moment !== undefined && bytes.includes('COMMIT')) {
-        isHeld = true;
-        this.hasHeld = true;
-        if (this.moment === 'before') return;
-      }
-      postgres.write(bytes);
-    });
-    postgres.on('data', (bytes: Buffer) => {
-      if (!isHeld) client.write(bytes);
-    });
-    for (const socket of [client, postgres]) {
-      this.sockets.add(socket);
-      socket
-        .on('error', () => undefined)
-        .on('close', () => [client, postgres].forEach((each) => each.destroy()));
-    }
-  });
-
-  async start(): Promise<string> {
-    this.server.listen(0, '127.0.0.1');
-    await once(this.server, 'listening');
-    const url = new URL(service.database.url);
-    url.port = String((this.server.address() as AddressInfo).port);
-    url.hostname = '127.0.0.1';
-    return url.href;
-  }
-
-  close(): void {
-    this.server.close();
-    for (const socket of this.sockets) socket.destroy();
-  }
-}
-
-/** Sends a request to a process of its own, which is killed at that moment. */
-async function killedDuring(moment: Moment, send: (baseUrl: string) => Promise<unknown>): Promise<void> {
-  const holder = new CommitHolder();
-  const program = new Program('main.js', {
-    environment: {
-      ...environment,
-      DATABASE_URL: await holder.start(),
-      DATA_DIR: service.dataDirectory,
-      PORT: '0',
-      BACKGROUND_WORK: 'off',
-    },
-  });
-  const [, port = ''] = await program.waitForOutput(/Listening on http:\/\/[\w.]+:(\d+)/);
-  holder.moment = moment;
-  const lost = send(`http://127.0.0.1:${port}`).catch(() => 'lost');
-  await eventually('the process commits', () => holder.hasHeld || undefined);
-  program.signal('SIGKILL');
-  expect(await lost).toBe('lost');
-  await program.ended;
-  holder.close();
-  // PostgreSQL ends an open transaction when it notices that its client is gone.
-  await eventually('no transaction of the process is open', async () => {
-    const open = await service.database.query(
-      `SELECT FROM pg_stat_activity WHERE datname = current_database() AND state LIKE 'idle in transaction%'`,
-    );
-    return open.length === 0 || undefined;
-  });
-}
+const killedDuring = (moment: Moment, send: (baseUrl: string) => Promise<unknown>): Promise<void> =>
+  killed(service, send, { moment, environment });
 
 /** The same agent, whose requests go to another process. */
 const agentAt = (baseUrl: string): LoginAgent =>

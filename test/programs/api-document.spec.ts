@@ -3,8 +3,8 @@ import { mkdtempSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { toVersion30 } from '../../src/infrastructure/openapi/index.js';
-import { committed, operationsOf } from '../support/documents.js';
-import { toolPath } from '../support/tools.js';
+import { committed, operationsOf } from '../support/documents/documents.js';
+import { toolPath } from '../support/programs/tools.js';
 
 const ROOT = join(import.meta.dirname, '..', '..');
 /** Minimum result of `redocly score`, out of 100. It counts the alternatives of `oneOf`: one schema for each event cost 0.4. */

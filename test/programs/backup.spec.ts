@@ -5,10 +5,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import pg from 'pg';
-import { Program, run } from '../support/program.js';
-import { rememberSecret } from '../support/run-directory.js';
+import { Program, run } from '../support/programs/program.js';
+import { rememberSecret } from '../support/runner/run-directory.js';
 import { basic } from '../support/test-app.js';
-import { Visitor } from '../support/visitor.js';
+import { Visitor } from '../support/pages/visitor.js';
 
 /*
  * Runs docs/backup.md with pg_dump and pg_restore. They are not part of the embedded PostgreSQL, and must not be older

@@ -5,13 +5,21 @@ import { createServer } from 'node:http';
 import { connect, type AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { createServer as createTlsServer, type Server } from 'node:tls';
-import { startConnectProxy } from '../support/connect-proxy.js';
-import { accessToken, decide } from '../support/device-flow.js';
-import { startFlakyProxy, type ProxyFailure } from '../support/flaky-proxy.js';
-import { installClients, nodeVersions, type InstalledClients } from '../support/installed-clients.js';
-import { Program, run, type Ended } from '../support/program.js';
-import { RECEIVER_CERTIFICATES, RECEIVER_KEY, TEST_AUTHORITY } from '../support/receiver-certificates.js';
-import { rememberSecret } from '../support/run-directory.js';
+import { startConnectProxy } from '../support/http/connect-proxy.js';
+import { accessToken, decide } from '../support/logins/device-flow.js';
+import { startFlakyProxy, type ProxyFailure } from '../support/http/flaky-proxy.js';
+import {
+  installClients,
+  nodeVersions,
+  type InstalledClients,
+} from '../support/programs/installed-clients.js';
+import { Program, run, type Ended } from '../support/programs/program.js';
+import {
+  RECEIVER_CERTIFICATES,
+  RECEIVER_KEY,
+  TEST_AUTHORITY,
+} from '../support/webhooks/receiver-certificates.js';
+import { rememberSecret } from '../support/runner/run-directory.js';
 import { startTestApp, type TestApp } from '../support/test-app.js';
 
 const ROOT = join(import.meta.dirname, '..', '..');

@@ -7,16 +7,16 @@ import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
-import { mcpToken, sendRpc, toolCall } from '../support/agents.js';
-import { CommandSession } from '../support/commands.js';
-import { accessToken, decide } from '../support/device-flow.js';
+import { mcpToken, sendRpc, toolCall } from '../support/agents/agents.js';
+import { CommandSession } from '../support/programs/commands.js';
+import { accessToken, decide } from '../support/logins/device-flow.js';
 import { eventually } from '../support/eventually.js';
-import { installClients, type InstalledClients } from '../support/installed-clients.js';
-import { Program, type Ended } from '../support/program.js';
-import { RECEIVER_CERTIFICATES, RECEIVER_KEY } from '../support/receiver-certificates.js';
-import { rememberSecret } from '../support/run-directory.js';
+import { installClients, type InstalledClients } from '../support/programs/installed-clients.js';
+import { Program, type Ended } from '../support/programs/program.js';
+import { RECEIVER_CERTIFICATES, RECEIVER_KEY } from '../support/webhooks/receiver-certificates.js';
+import { rememberSecret } from '../support/runner/run-directory.js';
 import { startTestApp, type Login, type TestApp } from '../support/test-app.js';
-import { startReceiver, type WebhookReceiver } from '../support/webhook-receiver.js';
+import { startReceiver, type WebhookReceiver } from '../support/webhooks/webhook-receiver.js';
 
 const UUID = /[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}/;
 const CODE = /enter the code ([A-Z]{4}-[A-Z]{4})/;
@@ -102,7 +102,8 @@ async function storeLogin(): Promise<void> {
   const expires_at = new Date(Date.now() + 900_000).toISOString();
   const access_token = await accessToken(service, owner);
   mkdirSync(join(home, 'mcs'), { recursive: true });
-  const profile = { client_id: service.development.clientId, access_token, expires_at };
+  const { clientId: client_id } = service.development;
+  const profile = { base_url: service.baseUrl, client_id, access_token, expires_at };
   writeFileSync(settingsFile(), JSON.stringify({ profiles: { default: profile } }));
 }
 
@@ -154,7 +155,8 @@ describe('mcs login', () => {
 
   it('ends if the token cannot be revoked, and revokes it with the client that it belongs to', async () => {
     await storeLogin();
-    const offline = await mcs('logout', { environment: { MCS_BASE_URL: 'http://127.0.0.1:1' } });
+    changeProfile({ base_url: 'http://127.0.0.1:1' });
+    const offline = await mcs('logout');
     expect(offline).toMatchObject({ code: 0, errors: expect.stringContaining('could not be revoked') });
     expect(stored()).toEqual({});
 
@@ -203,6 +205,70 @@ describe('mcs login', () => {
     ).toMatch(/^mcp_live_/);
   });
 
+  it('sends stored secrets only to the service that they were stored for', async () => {
+    const received: string[] = [];
+    const other = createHttpServer(({ headers }, response) => {
+      received.push(headers.authorization ?? '');
+      response.writeHead(401).end('{}');
+    })
+      .listen(0, '127.0.0.1')
+      .unref();
+    await once(other, 'listening');
+    const elsewhere = `http://127.0.0.1:${(other.address() as AddressInfo).port}`;
+    await storeLogin();
+    changeProfile({ client_secret: service.development.secret });
+    for (const [words, name, remedy] of [
+      ['tokens create --user u', 'MCS_BASE_URL', 'MCS_CLIENT_ID, and MCS_API_KEY or MCS_CLIENT_SECRET'],
+      ['logs list', 'MCS_BASE_URL', 'MCS_ACCESS_TOKEN'],
+      ['logs list', 'MCS_DASHBOARD_URL', 'MCS_ACCESS_TOKEN'],
+      ['logs tail', 'MCS_BASE_URL', 'MCS_ACCESS_TOKEN'],
+      ['access-token', 'MCS_BASE_URL', 'MCS_ACCESS_TOKEN'],
+    ] as const)
+      expect([words, await mcs(words, { environment: { [name]: elsewhere } })]).toEqual([
+        words,
+        {
+          code: 4,
+          output: '',
+          errors:
+            `Error: The credentials of the profile default are for ${service.baseUrl}. They are not sent to ${elsewhere}.\n` +
+            `Log in there with another profile: mcs --profile <name> login. Or set ${remedy}.\n`,
+        },
+      ]);
+    expect(await mcs(`--base-url ${elsewhere} tokens create --user u`)).toMatchObject({ code: 4 });
+    // A profile without an address belongs to this machine.
+    const { base_url: _address, ...profile } = stored()['default'] ?? {};
+    writeFileSync(settingsFile(), JSON.stringify({ profiles: { default: profile } }));
+    expect(await mcs('logs list', { environment: { MCS_BASE_URL: elsewhere } })).toMatchObject({ code: 4 });
+    expect(received).toEqual([]);
+    // Variables can name any address.
+    await mcs('tokens create --user u', { environment: { ...basicCredentials(), MCS_BASE_URL: elsewhere } });
+    expect(received).toEqual([expect.stringMatching(/^Basic /)]);
+    other.close();
+  });
+
+  it('does not keep a stored secret or token for another service', async () => {
+    const { clientId: client_id, secret } = service.development;
+    const before = 'https://before.example.com';
+    await storeLogin();
+    changeProfile({ base_url: before, client_secret: secret });
+    const { errors } = await logIn({});
+    expect(errors).toContain(
+      `The profile no longer has the secret of the API client ${client_id} of ${before}.\n`,
+    );
+    expect(stored()['default']).toMatchObject({ base_url: service.baseUrl, client_id });
+    expect(stored()['default']).not.toHaveProperty('client_secret');
+
+    const input = JSON.stringify({ base_url: service.baseUrl, client_id, secret });
+    await mcs('login --credentials -', { input });
+    expect(Object.keys(stored()['default'] ?? {})).toEqual(
+      expect.arrayContaining(['access_token', 'client_secret']),
+    );
+    changeProfile({ base_url: before });
+    await mcs('login --credentials -', { input });
+    expect(stored()['default']).toMatchObject({ base_url: service.baseUrl, client_secret: secret });
+    expect(stored()['default']).not.toHaveProperty('access_token');
+  });
+
   it('stores the credentials of the file that the service writes, if they are right', async () => {
     const file = join(clients.folder, 'credentials.json');
     const { clientId: client_id, secret } = service.development;
@@ -241,7 +307,7 @@ describe('mcs', () => {
     expect(await mcs('tokens create --user u')).toMatchObject({
       code: 4,
       output: '',
-      errors: `Error: ${NO_CREDENTIALS}\nRun mcs login --credentials <file>, or set MCS_CLIENT_ID and MCS_CLIENT_SECRET.\n`,
+      errors: `Error: ${NO_CREDENTIALS}\nRun mcs login --credentials <file>, or set MCS_CLIENT_ID, and MCS_API_KEY or MCS_CLIENT_SECRET.\n`,
     });
     for (const words of ['whoami', 'logs list', 'logs tail', 'endpoints list', 'access-token']) {
       expect([words, (await mcs(words)).code]).toEqual([words, 4]);
@@ -255,26 +321,29 @@ describe('mcs', () => {
     for (const words of [...wrong, 'tokens create --user u --expires-in soon', '--base-url nowhere listen']) {
       expect([words, (await mcs(words, { environment: basicCredentials() })).code]).toEqual([words, 2]);
     }
-    const usageErrors = {
-      'nonsense --json': "Unknown command 'nonsense'",
-      'tokens create --json': "Required option '--user <id>' not specified",
-      '--json tokens creat --user u': "Unknown command 'creat'. (Did you mean create?)",
-      'endpoints --json': 'Give a command.',
+    const usageErrors: Readonly<Record<string, readonly [message: string, help: string]>> = {
+      'nonsense --json': ["Unknown command 'nonsense'", 'mcs --help'],
+      'tokens create --json': ["Required option '--user <id>' not specified", 'mcs tokens create --help'],
+      '--json tokens creat --user u': [
+        "Unknown command 'creat'. (Did you mean create?)",
+        'mcs tokens --help',
+      ],
+      'endpoints --json': ['Give a command.', 'mcs endpoints --help'],
     };
-    for (const [words, error_message] of Object.entries(usageErrors)) {
+    for (const [words, [error_message, help]] of Object.entries(usageErrors)) {
       const { code, output, errors } = await mcs(words);
       expect([words, code, output, JSON.parse(errors)]).toEqual([
         words,
         2,
         '',
-        { error_message, hint: 'Run mcs --help for help.' },
+        { error_message, hint: `Run ${help} for help.` },
       ]);
     }
     expect(await mcs('endpoints')).toMatchObject({
       code: 2,
       errors: expect.stringMatching(/^Usage: mcs end/),
     });
-    expect(await mcs('--version')).toMatchObject({ code: 0, output: '0.3.0\n' });
+    expect(await mcs('--version')).toMatchObject({ code: 0, output: '0.4.0\n' });
   });
 
   it('shows the message of the service, the request id, and what to do', async () => {
@@ -396,6 +465,12 @@ describe('mcs', () => {
     expect(complete('logs', 'list', '--pro')).toEqual(['--profile']);
     const { output: zsh } = await mcs('completion zsh');
     expect(zsh).toMatch(/\ncompdef _mcs mcs\n$/);
+    const { output: fish } = await mcs('completion fish');
+    expect(fish).toContain("case ' endpoints recover'; printf '%s\\n' --since");
+    expect(fish).toMatch(/\ncomplete -c mcs -a '\(__mcs_candidates\)'\n$/);
+    const { output: powerShell } = await mcs('completion powershell');
+    expect(powerShell).toMatch(/^Register-ArgumentCompleter -Native -CommandName mcs /);
+    expect(powerShell).toContain("' endpoints recover' = '--since");
     expect(await mcs('completion tcsh')).toMatchObject({ code: 2 });
   });
 
@@ -419,13 +494,13 @@ describe('mcs', () => {
     });
     const changes = '--events CARD_UPDATED,CARD_FAILED --status paused';
     expect(await json(`endpoints update ${id} ${changes}`)).toMatchObject({
-      events: ['CARD_UPDATED', 'CARD_FAILED'],
+      events: ['CARD_FAILED', 'CARD_UPDATED'],
       status: 'paused',
     });
     expect(await json(`endpoints update ${id} --status enabled`)).toMatchObject({ status: 'enabled' });
     expect(await mcs(`endpoints update ${id}`)).toMatchObject({ code: 2 });
     expect((await mcs('endpoints list')).output.split('\n')).toEqual([
-      expect.stringMatching(/^id +url +environment +status +events +failures +description/),
+      expect.stringMatching(/^id +url +environment +status +signing +events +failures +description/),
       expect.stringContaining(`${id}  ${url}`),
       '',
     ]);
@@ -476,9 +551,18 @@ describe('mcs, with the credentials of an API client,', () => {
     expect(await text(`sandbox disconnect ${account}`)).toMatch(/^event_id {2}[\w-]+\n$/);
     expect(await run('accounts list --user accounts-1')).toMatchObject([{ state: 'disconnected' }]);
     expect(await run('accounts list --user accounts-1 --limit 0')).toEqual([]);
+    await run(`sandbox link ${account}`);
+    expect(await run(`accounts unlink ${account}`)).toMatchObject({ state: 'disconnected' });
   });
 
-  it('searches detected accounts', async () => {
+  it('searches detected accounts, and simulates their detection', async () => {
+    for (const merchant of ['16', 'Netflix']) {
+      const user = `--user detected-${merchant}`;
+      expect(await run(`sandbox detect ${merchant} ${user}`)).toMatchObject({
+        event_id: expect.stringMatching(UUID),
+      });
+      expect(await run(`detected search Netflix ${user}`)).toMatchObject([{ detected: true }]);
+    }
     expect(await run('detected search Netflix Hulu --user nobody')).toEqual([
       { name: 'Netflix', detected: false, detected_at: null },
       { name: 'Hulu', detected: false, detected_at: null },
@@ -495,6 +579,114 @@ describe('mcs, with the credentials of an API client,', () => {
     expect(await text(`sessions open ${id}`)).toMatch(/^session +[\w-]+\nexpires_at {2}20/);
     expect(await run(`sessions extend ${id}`)).toMatchObject({ session: id });
     expect(await mcs('sessions create --type other --user s')).toMatchObject({ code: 2 });
+  });
+
+  it('sends requests of any operation, reads all pages, and selects a part', async () => {
+    for (const number of [1, 2, 3])
+      await run(`sandbox link --user api-user --merchant ${[16, 19, 26][number - 1]}`);
+    const path = '/merchant-accounts?external_user_id=api-user';
+    const page = await run<{ data: object[]; next_cursor: string }>(`api GET ${path} --query limit=2`);
+    expect([page.data.length, page.next_cursor]).toEqual([2, expect.any(String)]);
+    expect(await run(`api get ${path} --query limit=1 --all`)).toHaveLength(3);
+    expect(await text(`api GET ${path} --all --select length(@)`)).toBe('3\n');
+    expect(await text(`api GET ${path} --select data[0].state`)).toBe('connected\n');
+    expect(
+      await text('api POST /session/create --data {"type":"link","external_user_id":"u"} --select session'),
+    ).toMatch(UUID);
+    expect((await run<Record<string, string>[]>('api')).map(({ path: each }) => each)).toContain(
+      '/webhook-events',
+    );
+    const environment = basicCredentials();
+    for (const [words, message] of [
+      ['api GET /nonsense', 'No operation has the path /nonsense. Run mcs api for a list.'],
+      ['api DELETE /merchants', '/merchants has no operation DELETE, but GET.'],
+      ['api GET', 'Give a method and a path'],
+      ['api GET /merchants --query limit', '--query must be name=value, not limit.'],
+      ['api POST /session/create --data {', '--data must be JSON'],
+      ['api GET /merchants --select [', '--select: '],
+      ['api POST /session/create --all', 'POST /session/create has no pages.'],
+      ['api GET /development/webhooks/stream', 'mcs listen shows this stream.'],
+    ] as const)
+      expect([words, await mcs(words, { environment })]).toEqual([
+        words,
+        expect.objectContaining({ code: 2, errors: expect.stringContaining(message) }),
+      ]);
+    expect(await mcs('api POST /events --data {}', { environment })).toMatchObject({ code: 4 });
+  });
+
+  it('lists events, and shows new ones although its connection is cut', async () => {
+    const proxy = await startProxy();
+    proxy.target = service.baseUrl;
+    const environment = { ...basicCredentials(), MCS_BASE_URL: proxy.url };
+    const first = await run<{ event_id: string }>('trigger CARD_UPDATED --user feed-user');
+    const words = 'events list --user feed-user --start 1h';
+    expect(await text(words)).toMatch(/^id +time +event +body\n[\w-]+ +20\S+ \S+Z +CARD_UPDATED +\{"event"/);
+    expect(await run(words)).toMatchObject([{ id: first.event_id, event: 'CARD_UPDATED' }]);
+    expect(await run(`${words} --event CARD_FAILED AUTHENTICATED`)).toEqual([]);
+    const tail = start(['events', 'tail', '--json', '--user', 'feed-user', '--start', '1h'], { environment });
+    await tail.waitForOutput(new RegExp(first.event_id));
+    proxy.target = undefined;
+    await tail.waitForErrors(/Trying again/);
+    const second = await run<{ event_id: string }>('trigger CARD_UPDATED --user feed-user');
+    proxy.target = service.baseUrl;
+    await tail.waitForOutput(new RegExp(second.event_id));
+    const shown = tail.output.trim().split('\n');
+    expect(shown.map((line) => (JSON.parse(line) as { id: string }).id)).toEqual([
+      first.event_id,
+      second.event_id,
+    ]);
+  });
+
+  it('manages agents, sign-in links and users', async () => {
+    expect(await run('agents list --user nobody')).toEqual([]);
+    expect(await run('agents code --user u --phone +12125550123')).toMatchObject({
+      code: expect.any(String),
+    });
+    expect(await run('links list --user nobody')).toEqual([]);
+    const unknown = '00000000-0000-4000-8000-000000000000';
+    const environment = basicCredentials();
+    for (const words of [
+      `links cancel ${unknown}`,
+      `agents disconnect ${unknown}`,
+      `agents complete ${unknown} --user u`,
+    ])
+      expect([words, (await mcs(words, { environment })).errors]).toEqual([
+        words,
+        expect.stringContaining('status: 404'),
+      ]);
+    expect(await run('users erase erased-user')).toMatchObject({ status: expect.any(String) });
+    expect(await text('users erasure erased-user')).toMatch(/status +\w+/);
+  });
+
+  it('lists profiles, and names an unknown one', async () => {
+    expect(await run('profiles')).toEqual([]);
+    mkdirSync(join(home, 'mcs'), { recursive: true });
+    writeFileSync(
+      settingsFile(),
+      JSON.stringify({ profiles: { a: { client_id: 'id', client_secret: 'secret' }, b: {} } }),
+    );
+    expect(await text('--profile a profiles')).toMatch(
+      /^profile +address +client +environment\na \* +- +id +-\nb +-/,
+    );
+    expect(await text('profiles')).not.toContain('secret');
+    expect(await mcs('--profile c merchants', { environment: basicCredentials() })).toMatchObject({
+      code: 2,
+      errors:
+        'Error: There is no profile c. Stored profiles: a, b.\nRun mcs login --profile c to create it.\n',
+    });
+  });
+
+  it('creates and shows sign-in links', async () => {
+    const link = (await run(
+      'links create --user s --merchant 16 --expires-in 600 --metadata {"order":"7"}',
+    )) as {
+      readonly id: string;
+    };
+    expect(link).toMatchObject({ status: 'pending', url: expect.stringContaining('/sign-in/') });
+    expect(await text('links create --user s --merchant 16')).toMatch(/^http\S+\/sign-in\/[\da-f-]{36}\n$/);
+    expect(await run(`links get ${link.id}`)).toMatchObject({ id: link.id, source: 'backend' });
+    expect(await text(`links get ${link.id}`)).toMatch(/^id +/);
+    expect(await mcs('links create --user s')).toMatchObject({ code: 2 });
   });
 
   it('lists the audit log', async () => {
@@ -623,6 +815,45 @@ describe('mcs agent', () => {
   });
 });
 
+describe('The keys of endpoints', () => {
+  it('are made and rotated by mcs endpoints, and verify deliveries with mcs verify', async () => {
+    await storeLogin();
+    const [headersFile, keyFile] = ['own-headers.txt', 'key.txt'].map((name) => join(clients.folder, name));
+    writeFileSync(String(headersFile), 'X-Api-Key: gateway\r\n');
+    const created = await json(
+      `endpoints create --url ${receiver.url}/keyed --signing hmac --headers ${headersFile}`,
+    );
+    const { id, signing_key: secret } = created as Record<string, string>;
+    rememberSecret(String(secret));
+    expect(created).toMatchObject({ signing: 'hmac', header_names: ['X-Api-Key'] });
+    expect(await mcs(`endpoints test ${id}`)).toMatchObject({ code: 0 });
+    const arrival = receiver.arrivals.find(({ path }) => path === '/keyed');
+    expect(arrival?.headers['x-api-key']).toBe('gateway');
+    const headers = join(clients.folder, 'keyed.txt');
+    const lines = Object.entries(arrival?.headers ?? {}).map(([name, value]) => `${name}: ${String(value)}`);
+    writeFileSync(headers, lines.join('\n'));
+    const verifyWith = (key: string): Promise<Ended> => {
+      writeFileSync(String(keyFile), `${key}\n`);
+      const input = arrival?.body.toString() ?? '';
+      return mcs(`verify --headers ${headers} --secret-file ${keyFile}`, { input });
+    };
+    expect(await verifyWith(String(secret))).toMatchObject({
+      code: 0,
+      output: expect.stringMatching(/^The signature with the key of the endpoint is valid\. MERCHANT_STATUS/),
+    });
+    expect(await verifyWith(service.development.secret)).toMatchObject({ code: 1 });
+    expect(await verifyWith('whpk_x')).toMatchObject({ code: 2 });
+    const rotated = await mcs(`endpoints rotate-key ${id} --signing ed25519 --overlap 1`);
+    expect(rotated).toMatchObject({ code: 0, output: expect.stringMatching(/public key +whpk_/) });
+    expect(await mcs(`endpoints rotate-key ${id}`)).toMatchObject({ code: 1 });
+    writeFileSync(String(headersFile), 'x-api-key:\n');
+    expect(await json(`endpoints update ${id} --headers ${headersFile}`)).toMatchObject({ header_names: [] });
+    writeFileSync(String(headersFile), 'no colon\n');
+    expect(await mcs(`endpoints update ${id} --headers ${headersFile}`)).toMatchObject({ code: 2 });
+    expect(await mcs(`endpoints delete ${id}`)).toMatchObject({ code: 0 });
+  });
+});
+
 describe('mcs listen', () => {
   it('forwards each event with its original headers and body, and mcs verify accepts them', async () => {
     const environment = basicCredentials();
@@ -655,6 +886,17 @@ describe('mcs listen', () => {
       errors: expect.stringMatching(/does not match[^]*The body has \d+ bytes, but Content-Length says \d+/),
     });
     expect(await verify(body, 'another')).toMatchObject({ code: 1 });
+    const secretFile = join(clients.folder, 'secret.txt');
+    writeFileSync(secretFile, `${service.development.secret}\n`);
+    expect(
+      await mcs(`verify --headers ${headers} --secret-file ${secretFile}`, { input: body }),
+    ).toMatchObject({
+      code: 0,
+    });
+    expect(await mcs(`verify --headers ${headers} --secret-file none`, { input: body })).toMatchObject({
+      code: 2,
+      errors: expect.stringContaining('none cannot be read'),
+    });
     expect(await mcs('verify', { input: body, environment })).toMatchObject({ code: 2 });
   });
 
@@ -814,11 +1056,13 @@ describe('mcs logs', () => {
 
   const request = (user: string) =>
     service.request('/mcp/tokens/create', { body: { external_user_id: user }, as: service.development });
+  /** The users of entries. Requests that other commands have sent are about no user. */
   const usersIn = (program: Program): string[] =>
     program.output
       .split('\n')
       .filter(Boolean)
-      .map((line) => (JSON.parse(line) as { external_user_id: string }).external_user_id);
+      .map((line) => (JSON.parse(line) as { external_user_id: string | null }).external_user_id)
+      .filter((user) => user !== null);
 
   it('lists, filters and gets entries', async () => {
     for (const user of ['list-1', 'list-2', 'list-1']) await request(user);
@@ -869,7 +1113,7 @@ describe('mcs logs', () => {
       /"eve\\u001b\[2K\\r2026-01-31 08:15:30Z {2}200\\n\\u009b31m\\u202e"/,
     );
     expect((await start(['tokens', 'create', '--user', user, '--nonsense\u001b']).ended).errors).toBe(
-      "Error: Unknown option '--nonsense\\u{1b}'\nRun mcs --help for help.\n",
+      "Error: Unknown option '--nonsense\\u{1b}'\nRun mcs tokens create --help for help.\n",
     );
   });
 

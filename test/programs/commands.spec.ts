@@ -1,22 +1,27 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import { existsSync } from 'node:fs';
-import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { cp, mkdir, mkdtemp, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { addOrganization, fillAuditLog } from '../support/audit-entries.js';
-import { COMMAND_TIMEOUT, Commands, type DescribedCommand } from '../support/commands.js';
-import { cloneDatabase, type TestDatabase } from '../support/database.js';
-import { Program, run, type Ended } from '../support/program.js';
-import { rememberSecret } from '../support/run-directory.js';
+import { pathToFileURL } from 'node:url';
+import pg from 'pg';
+import { advisoryLockKey } from '../../src/infrastructure/database/index.js';
+import { DAY } from '../../src/infrastructure/time/index.js';
+import { addOrganization, fillAuditLog } from '../support/logs/audit-entries.js';
+import { COMMAND_TIMEOUT, Commands, type DescribedCommand } from '../support/programs/commands.js';
+import { cloneDatabase, type TestDatabase } from '../support/database/database.js';
+import { Program, run, type Ended } from '../support/programs/program.js';
+import { rememberSecret } from '../support/runner/run-directory.js';
 
 import.meta.jest.setTimeout(COMMAND_TIMEOUT);
 
-/** The build itself: which files a program loads cannot be seen in the bundle. */
-const BUILT = join(import.meta.dirname, '../../dist/src/cli/main.js');
+const ROOT = join(import.meta.dirname, '../..');
+/** Starts the build itself: which files a program loads cannot be seen in the bundle. */
+const PROGRAM = join(ROOT, 'bin/mcs-admin.js');
 const UNREACHABLE_URL = 'postgres://user:password@127.0.0.1:1/none';
 const SECRET = /^mcs_(?:dev|live)_[0-9A-Za-z]{49}$/;
 
-describe('npm run cli', () => {
+describe('mcs-admin', () => {
   let folder: string;
   let database: TestDatabase;
   let environment: Record<string, string>;
@@ -85,7 +90,8 @@ describe('npm run cli', () => {
       const names = (command: DescribedCommand): string[] => command.commands.map(({ name }) => name);
       expect(Object.fromEntries(root.commands.map((command) => [command.name, names(command)]))).toEqual({
         organization: ['create', 'list', 'allow-passwords'],
-        client: ['list', 'create', 'rotate-secret', 'activate-secret', 'enable'],
+        client: ['list', 'create', 'rotate-secret', 'activate-secret', 'restrict-secret', 'enable'],
+        'api-key': ['create', 'list', 'rotate', 'revoke'],
         'external-user': ['erase', 'erasure'],
         'token-key': ['list', 'rotate'],
         database: ['size', 'distribute'],
@@ -95,7 +101,7 @@ describe('npm run cli', () => {
         'service-token': ['create', 'list', 'rotate', 'revoke'],
         detection: ['import'],
         application: ['list', 'export'],
-        audit: ['verify', 'head', 'export'],
+        audit: ['verify', 'head', 'export', 'streams'],
         'request-log': ['tail', 'export', 'partitions', 'rebuild-rollups'],
         migrate: [],
         doctor: [],
@@ -112,6 +118,7 @@ describe('npm run cli', () => {
       const coverage = join(folder, 'coverage');
       const codes = {
         '--help': 0,
+        '--version': 0,
         'doctor --help': 0,
         'database size --rps 100': 0,
         migrate: 1,
@@ -119,29 +126,36 @@ describe('npm run cli', () => {
       const unreachable = { ...environment, DATABASE_URL: UNREACHABLE_URL };
       const ended = await Promise.all(
         Object.keys(codes).map((command) =>
-          run(BUILT, {
+          run(PROGRAM, {
             arguments: command.split(' '),
             environment: { ...unreachable, NODE_V8_COVERAGE: coverage },
           }),
         ),
       );
       expect(ended.map(({ code }) => code)).toEqual(Object.values(codes));
+      const { version } = JSON.parse(await readFile(join(ROOT, 'package.json'), 'utf8')) as {
+        version: string;
+      };
+      expect(ended[1]?.output).toBe(`${version}\n`);
       const files = await readdir(coverage);
       expect(files).toHaveLength(Object.keys(codes).length);
+      let withoutNest = 0;
       for (const file of files) {
         const { result } = JSON.parse(await readFile(join(coverage, file), 'utf8')) as {
           result: { url: string }[];
         };
-        expect(
-          result.map(({ url }) => url).filter((url) => /dist\/src\/(?:modules|app\.module)/.test(url)),
-        ).toEqual([]);
+        const loaded = result.map(({ url }) => url);
+        expect(loaded.filter((url) => /dist\/src\/(?:modules|app\.module)/.test(url))).toEqual([]);
+        withoutNest += Number(!loaded.some((url) => url.includes('/@nestjs/')));
       }
+      // The help and the version.
+      expect(withoutNest).toBe(2);
     });
 
     it('shows no option that takes a password or secret as an argument', () => {
       const secretOptions = all
         .flatMap(({ options }) => options)
-        .filter(({ flags }) => /password|secret|key/i.test(flags));
+        .filter(({ flags }) => /password|secret|key/i.test(flags) && !flags.endsWith('_id>'));
       expect(secretOptions.map(({ flags }) => flags)).toEqual(['--password-stdin', '--password-stdin']);
     });
 
@@ -154,7 +168,7 @@ describe('npm run cli', () => {
         inOwnProcess('client rotate-secret', '', environment),
       ]);
       expect(help).toMatchObject({ code: 0, errors: '' });
-      expect(help.output).toMatch(/^Usage: npm run cli -- /);
+      expect(help.output).toMatch(/^Usage: mcs-admin \[options\]/);
       expect(ofCommand).toMatchObject({ code: 0, errors: '' });
       expect(ofCommand.output).toMatch(/--client <client_id>[\s\S]+--overlap-hours <hours>/);
       expect(unknown.code).toBe(1);
@@ -165,9 +179,49 @@ describe('npm run cli', () => {
     });
   });
 
+  it('never builds: says how to, or that the build is older than the sources', async () => {
+    const copy = join(folder, 'copy');
+    const at = (file: string): string => join(copy, file);
+    const scripts = ['build-stamp.mjs', 'compile.mjs', 'hash-of-files.mjs'].map((name) => `scripts/${name}`);
+    for (const file of ['bin/mcs-admin.js', ...scripts])
+      await cp(join(ROOT, file), at(file), { recursive: true });
+    for (const file of ['.swcrc', 'nest-cli.json', 'ormconfig.ts', 'package-lock.json'])
+      await cp(join(ROOT, file), at(file));
+    await writeFile(at('package.json'), '{ "type": "module" }');
+    const command = (file = 'bin/mcs-admin.js'): Promise<Ended> => run(at(file), { folder: tmpdir() });
+    expect(await command()).toEqual({
+      code: 1,
+      output: '',
+      errors: `${copy}/ is not built. Run "npm ci" and "npm run build" in this folder.\n`,
+    });
+
+    await mkdir(at('dist/src/cli'), { recursive: true });
+    await writeFile(at('dist/src/cli/main.js'), `process.stdout.write('ran');`);
+    expect((await command()).errors).toBe(`${copy}/ has no packages. Run "npm ci" in this folder.\n`);
+    await mkdir(at('node_modules'));
+    expect(await command()).toEqual({ code: 0, output: 'ran', errors: '' });
+    // As on a PATH.
+    await symlink(at('bin/mcs-admin.js'), at('mcs-admin'));
+    expect(await command('mcs-admin')).toEqual({ code: 0, output: 'ran', errors: '' });
+
+    await mkdir(at('src'));
+    await writeFile(at('src/main.ts'), '');
+    expect(await command()).toEqual({
+      code: 0,
+      output: 'ran',
+      errors: `${copy}/ was changed after it was built. Run "npm run build" in this folder to use the changes.\n`,
+    });
+    expect(await readdir(at('dist'))).toEqual(['src']);
+    const { hashOfSources, writeStamp } = (await import(
+      pathToFileURL(at('scripts/build-stamp.mjs')).href
+    )) as { hashOfSources(): string; writeStamp(hash: string): void };
+    writeStamp(hashOfSources());
+    expect((await command()).errors).toBe('');
+  });
+
   it('migrate applies pending migrations and reports an unreachable database', async () => {
     const { migrations } = await result<{ migrations: string[] }>('migrate');
-    expect(migrations).toContain('Upgrade1790000000090');
+    expect(migrations).toContain('FunctionsOfColumns1790000000117');
     const [again, unreachable] = await Promise.all([
       result('migrate'),
       commands.runWith({ DATABASE_URL: UNREACHABLE_URL }, 'migrate'),
@@ -179,6 +233,17 @@ describe('npm run cli', () => {
       errors:
         'The database at 127.0.0.1:1 is unreachable (ECONNREFUSED). Is it running, and is DATABASE_URL right?\n',
     });
+  });
+
+  it('migrate says on standard error for whom it waits, and only its result on standard output', async () => {
+    const backup = new pg.Client({ connectionString: database.url });
+    await backup.connect();
+    await backup.query(`SELECT pg_advisory_lock(${advisoryLockKey('migrate')})`);
+    const program = new Program(PROGRAM, { arguments: ['migrate'], environment });
+    await program.waitForErrors(/This process waits until another process ends its work/);
+    await backup.end();
+    const { code, output } = await program.ended;
+    expect([code, JSON.parse(output)]).toEqual([0, { migrations: [] }]);
   });
 
   it('organization create shows the secrets of the new organization once and refuses invalid input', async () => {
@@ -204,7 +269,11 @@ describe('npm run cli', () => {
       organization_id: expect.any(String),
       development: { client_id: expect.any(String), secret: expect.stringMatching(/^mcs_dev_/) },
       production: { client_id: expect.any(String), secret: expect.stringMatching(/^mcs_live_/) },
-      dashboard: { email: 'ada@example.com', password: expect.stringMatching(/^.{12,}$/) },
+      dashboard: {
+        email: 'ada@example.com',
+        password: expect.stringMatching(/^.{12,}$/),
+        password_expires_at: expect.stringMatching(/Z$/),
+      },
     });
     // A password that was given is not shown.
     expect(withPassword['dashboard']).toEqual({ email: 'owner@globex.example' });
@@ -313,6 +382,8 @@ describe('npm run cli', () => {
       email: 'hopper@example.com',
       password: expect.stringMatching(/^.{12,}$/),
     });
+    const inDays = (Date.parse(generated['password_expires_at'] ?? '') - Date.now()) / DAY;
+    expect(Math.round(inDays)).toBe(7);
     const [row] = await database.query<{ password_hash: string }>(
       `SELECT password_hash FROM dashboard_user WHERE email = 'grace@example.com'`,
     );
@@ -383,6 +454,36 @@ describe('npm run cli', () => {
     expect(await rows()).toHaveLength(4);
     const events = await database.query("SELECT event FROM webhook_event WHERE external_user_id = 'user-1'");
     expect(events).toEqual([{ event: 'NEW_DETECTED_ACCOUNTS_AVAILABLE' }]);
+    const entries = await database.query<Record<string, string>>(
+      `SELECT actor_name, target_name FROM audit_log WHERE action = 'detected_account.import'`,
+    );
+    // One for each import that recorded something.
+    expect(entries).toEqual(
+      Array.from({ length: 3 }, () => ({ actor_name: 'operator', target_name: client_id })),
+    );
+  });
+
+  it('says in one sentence that a disk is full, and ends normally if nobody reads its output', async () => {
+    const audited = await addOrganization(database);
+    const script = join(folder, 'shell.sh');
+    await writeFile(script, 'eval "$1"\n');
+    const shell = (command: string): Promise<Ended> =>
+      run(script, {
+        node: '/bin/bash',
+        arguments: [`set -o pipefail; ${command.replace('mcs-admin', `${process.execPath} ${PROGRAM}`)}`],
+        environment,
+      });
+    const exported = `mcs-admin audit export --format csv --organization ${audited}`;
+    for (const command of ['mcs-admin organization list', exported])
+      expect([command, await shell(`${command} > /dev/full`)]).toEqual([
+        command,
+        { code: 1, output: '', errors: 'The output cannot be written (ENOSPC).\n' },
+      ]);
+    for (const command of ['mcs-admin organization list', exported])
+      expect([command, await shell(`${command} | true`)]).toEqual([
+        command,
+        { code: 0, output: '', errors: '' },
+      ]);
   });
 
   it('application lists the newest applications and exports all without formulas', async () => {

@@ -7,9 +7,9 @@ import {
   failedNodeConnections,
   migrate,
 } from '../../src/infrastructure/database/index.js';
-import { Commands, COMMAND_TIMEOUT } from '../support/commands.js';
-import { cloneDatabase, type TestDatabase } from '../support/database.js';
-import { Program } from '../support/program.js';
+import { Commands, COMMAND_TIMEOUT } from '../support/programs/commands.js';
+import { cloneDatabase, type TestDatabase } from '../support/database/database.js';
+import { Program } from '../support/programs/program.js';
 
 const NO_EXTENSION =
   'The database does not have the extension citus. Run "CREATE EXTENSION citus" in the database of every node, or set DATABASE_DISTRIBUTION=none.';
@@ -81,7 +81,7 @@ describeServer('DATABASE_DISTRIBUTION=citus without Citus', () => {
 describeCluster('database distribute', () => {
   it('asks for itself if a table is not distributed yet', async () => {
     await expect(checkDistribution(configured())).rejects.toThrow(
-      'DATABASE_DISTRIBUTION is citus, but not all tables are distributed yet: request_log. Run "npm run cli -- database distribute".',
+      'DATABASE_DISTRIBUTION is citus, but not all tables are distributed yet: request_log. Run "mcs-admin database distribute".',
     );
   });
 

@@ -1,19 +1,20 @@
 import { spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import type { IncomingMessage } from 'node:http';
 import { request } from 'node:https';
 import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
 import { parse, parseAllDocuments } from 'yaml';
 import { configurationDefinitions, variablesOf } from '../../src/infrastructure/config/index.js';
 import { prepareProcess } from '../../src/infrastructure/bootstrap/index.js';
 import { MAX_BATCH_BYTES } from '../../src/modules/events/events.dto.js';
 import { Guides } from '../../src/modules/documentation/guides.js';
 import { eventually } from '../support/eventually.js';
-import { itWithNginx, startNginx } from '../support/nginx.js';
+import { itWithNginx, startNginx } from '../support/programs/nginx.js';
 import { startTestApp, type TestApp } from '../support/test-app.js';
-import { BEHIND_PROXY } from '../support/visitor.js';
+import { BEHIND_PROXY } from '../support/pages/visitor.js';
 import '../../src/app.module.js';
 
 const PROJECT = join(import.meta.dirname, '..', '..');
@@ -21,6 +22,8 @@ const read = (file: string): string => readFileSync(join(PROJECT, file), 'utf8')
 
 /** Seconds that a process takes to stop after SIGTERM, at most (`termination.ts`). */
 const MAX_STOP_SECONDS = 20;
+/** Seconds that a process serves after SIGTERM, at most (`SHUTDOWN_DELAY_MS`), if it serves HTTP. */
+const MAX_DELAY_SECONDS = 60;
 /** Variables of the images of PostgreSQL and Redis. */
 const FOREIGN = [
   'NODE_OPTIONS',
@@ -55,6 +58,9 @@ async function problemsOf(environment: Environment): Promise<string> {
 
 interface ComposeService {
   readonly image: string;
+  readonly mem_limit?: string;
+  readonly logging?: { readonly options: Record<string, string> };
+  readonly env_file?: readonly object[];
   readonly command?: readonly string[];
   readonly environment?: Environment;
   readonly stop_grace_period?: string;
@@ -77,7 +83,7 @@ interface Container {
   readonly securityContext: object;
 }
 interface Probe {
-  readonly httpGet: { readonly path: string };
+  readonly httpGet: { readonly path: string; readonly port: string };
   readonly periodSeconds?: number;
   readonly timeoutSeconds?: number;
   readonly failureThreshold?: number;
@@ -110,7 +116,7 @@ const manifests = parseAllDocuments(read('deploy/chart/ci/example.yaml')).map((d
 
 /** Returns the source file of the program that a command starts. */
 const programOf = (command: readonly string[] = []): string =>
-  (command[1] ?? '').replace(/^dist\//, '').replace(/\.js$/, '.ts');
+  command[0] === 'node' ? command[1]!.replace(/^dist\//, '').replace(/\.js$/, '.ts') : command.join(' ');
 
 describe('Dockerfile', () => {
   const last = dockerfile.slice(dockerfile.lastIndexOf('\nFROM '));
@@ -124,6 +130,12 @@ describe('Dockerfile', () => {
     expect(dockerfile).toMatch(/RUN npm ci --ignore-scripts/);
     expect(dockerfile).not.toMatch(/:latest\b|\bADD\b|\bsudo\b/);
     expect(programOf(JSON.parse(/^CMD (\[.*\])$/m.exec(last)?.[1] ?? '[]') as string[])).toBe('src/main.ts');
+  });
+
+  it('lets any user in group 0 write to the data directory, as OpenShift requires', () => {
+    expect(last).toMatch(/^RUN install -d -o node -g 0 -m 0770 \/data$/m);
+    // Another mode would keep other users from the programs.
+    expect(last).not.toMatch(/^COPY .*--ch(?:own|mod)=/m);
   });
 
   it('copies only existing paths, which are exactly those that .dockerignore allows', () => {
@@ -149,6 +161,12 @@ describe('Dockerfile', () => {
     expect(
       files.filter((file) => !copied.some((path) => file === path || file.startsWith(`${path}/`))),
     ).toEqual([]);
+  });
+
+  it('has the operator commands on the PATH', () => {
+    expect(last).toMatch(/^RUN ln -s \/app\/bin\/mcs-admin\.js \/usr\/local\/bin\/mcs-admin$/m);
+    expect(last).toMatch(/^COPY bin \.\/bin$/m);
+    expect(statSync(join(PROJECT, 'bin/mcs-admin.js')).mode & 0o111).toBe(0o111);
   });
 
   it('sets only known variables', () => {
@@ -210,6 +228,18 @@ describe('compose.yaml', () => {
       ]),
     );
 
+  it('limits memory and logs of all containers, and reads other settings from a file that git ignores', () => {
+    for (const [name, { mem_limit: memory, logging }] of Object.entries(services))
+      expect([name, memory, logging?.options]).toEqual([
+        name,
+        expect.stringMatching(/^\d+[mg]$/),
+        { 'max-size': '20m', 'max-file': '5' },
+      ]);
+    const settings = 'deploy/settings.env';
+    for (const [, { env_file: files }] of ours) expect(files).toEqual([{ path: settings, required: false }]);
+    expect(read('.gitignore').split('\n')).toContain(settings);
+  });
+
   it('starts PostgreSQL, Redis, one migration, two APIs and two workers', () => {
     expect(Object.keys(services)).toEqual([
       'postgres',
@@ -221,7 +251,7 @@ describe('compose.yaml', () => {
       'worker-2',
     ]);
     expect(ours.map(([name, { command }]) => [name, programOf(command)])).toEqual([
-      ['migrate', 'src/cli/main.ts'],
+      ['migrate', 'mcs-admin migrate'],
       ['api-1', ''],
       ['api-2', ''],
       ['worker-1', 'src/worker.ts'],
@@ -246,11 +276,11 @@ describe('compose.yaml', () => {
 
   it('gives processes enough time to stop, and publishes ports only on 127.0.0.1', () => {
     for (const [name, { stop_grace_period: grace, read_only: readOnly, ports = [] }] of ours) {
-      expect([name, Number.parseInt(grace ?? '0', 10) > MAX_STOP_SECONDS, readOnly]).toEqual([
+      expect([
         name,
-        true,
-        true,
-      ]);
+        Number.parseInt(grace ?? '0', 10) > MAX_DELAY_SECONDS + MAX_STOP_SECONDS,
+        readOnly,
+      ]).toEqual([name, true, true]);
       for (const port of ports) expect(port).toMatch(/^127\.0\.0\.1:/);
     }
     for (const name of ['postgres', 'redis']) expect(services[name]?.ports).toBeUndefined();
@@ -314,23 +344,27 @@ describe('deploy/chart', () => {
   });
 
   it('refuses every setting that is a secret among those that are not', () => {
+    interface Names {
+      readonly anyOf: readonly { readonly pattern?: string; readonly enum?: readonly string[] }[];
+    }
     const schema = JSON.parse(read('deploy/chart/values.schema.json')) as {
-      properties: {
-        settings: { propertyNames: { not: { anyOf: { pattern?: string; enum?: string[] }[] } } };
-      };
+      definitions: { secretName: Names };
+      properties: { settings: { propertyNames: { not: Names } } };
     };
-    const rules = schema.properties.settings.propertyNames.not.anyOf;
-    const isRefused = (name: string): boolean =>
-      rules.some(({ pattern, enum: names }) =>
+    const isAmong = ({ anyOf }: Names, name: string): boolean =>
+      anyOf.some(({ pattern, enum: names }) =>
         pattern === undefined ? names?.includes(name) : new RegExp(pattern).test(name),
       );
+    const isRefused = (name: string): boolean => isAmong(schema.properties.settings.propertyNames.not, name);
     const secrets = configurationDefinitions()
       .flatMap(({ target }) => variablesOf(target))
       .filter(({ secret }) => secret)
       .map(({ name }) => name);
     expect(secrets).toContain('DATABASE_URL');
     expect(secrets.filter((name) => !isRefused(name))).toEqual([]);
-    // What the chart sets itself.
+    // Those of `extraEnv` need `valueFrom`.
+    expect(secrets.filter((name) => !isAmong(schema.definitions.secretName, name))).toEqual([]);
+    // The settings that the chart sets itself.
     const own = [api, worker].flatMap((manifest) => Object.keys(settingsOf(manifest)));
     expect(own.filter((name) => !isRefused(name) && name !== 'MAIL_FROM')).toEqual([]);
     expect(isRefused('LOG_LEVEL')).toBe(false);
@@ -350,18 +384,25 @@ describe('deploy/chart', () => {
       (probe) => probe?.httpGet.path,
     );
     expect(paths).toEqual(['/healthz', '/healthz', '/readyz']);
+    // A worker has no other port than that of the metrics.
+    expect(containerOf(worker).livenessProbe?.httpGet).toEqual({ path: '/healthz', port: 'metrics' });
+    expect(containerOf(worker).readinessProbe).toBeUndefined();
     // A busy process responds late. Only readiness may notice that soon.
-    const { livenessProbe: alive, readinessProbe: ready } = container;
-    expect(Number(alive?.timeoutSeconds)).toBeGreaterThanOrEqual(10);
-    expect(Number(alive?.periodSeconds) * Number(alive?.failureThreshold)).toBeGreaterThanOrEqual(60);
+    const { readinessProbe: ready } = container;
+    for (const { livenessProbe: alive } of [container, containerOf(worker)]) {
+      expect(Number(alive?.timeoutSeconds)).toBeGreaterThanOrEqual(10);
+      expect(Number(alive?.periodSeconds) * Number(alive?.failureThreshold)).toBeGreaterThanOrEqual(60);
+    }
     expect(Number(ready?.periodSeconds) * Number(ready?.failureThreshold)).toBeLessThanOrEqual(15);
     const wait = Number(container.lifecycle?.preStop.exec.command[1]);
-    expect(api.spec.template.spec.terminationGracePeriodSeconds).toBeGreaterThan(wait + MAX_STOP_SECONDS);
+    expect(api.spec.template.spec.terminationGracePeriodSeconds).toBeGreaterThan(
+      wait + MAX_DELAY_SECONDS + MAX_STOP_SECONDS,
+    );
     expect(worker.spec.template.spec.terminationGracePeriodSeconds).toBeGreaterThan(MAX_STOP_SECONDS);
     expect([api, worker, job].map((manifest) => programOf(containerOf(manifest).command))).toEqual([
       '',
       'src/worker.ts',
-      'src/cli/main.ts',
+      'mcs-admin migrate',
     ]);
   });
 
@@ -375,6 +416,30 @@ describe('deploy/chart', () => {
       expect(containerOf(deployment).ports).toContainEqual({ name: 'metrics', containerPort: Number(port) });
     }
     expect(named('Service', 'api').spec.ports).toEqual([{ name: 'http', port: 80, targetPort: 'http' }]);
+  });
+
+  it('has a page with every value that its schema accepts', async () => {
+    const { readme, documentedValues, acceptedValues } = (await import(
+      pathToFileURL(join(PROJECT, 'deploy/chart-readme.mjs')).href
+    )) as {
+      readme(): string;
+      documentedValues(): string[];
+      acceptedValues(): string[];
+    };
+    expect(documentedValues().toSorted()).toEqual(acceptedValues().toSorted());
+    expect(read('deploy/chart/README.md')).toBe(readme());
+    expect(readme()).toContain('| `api.autoscaling.minReplicas`');
+    expect(readme()).not.toMatch(/^\| `[^|]+\|[^|]+\| +\|$/m);
+  });
+
+  it('names no template that another chart may have', () => {
+    const folder = join(PROJECT, 'deploy/chart/templates');
+    for (const file of readdirSync(folder, { recursive: true, encoding: 'utf8' })) {
+      if (!/\.(?:yaml|tpl|txt)$/.test(file)) continue;
+      const text = read(`deploy/chart/templates/${file}`);
+      for (const [, name] of text.matchAll(/\b(?:define|include|template) "([^"]+)"/g))
+        expect([file, name]).toEqual([file, expect.stringMatching(/^merchant-connectivity\./)]);
+    }
   });
 
   it('is of the version of the service', () => {
@@ -399,14 +464,33 @@ describe('deploy/systemd', () => {
       read(`deploy/systemd/${name}.service`),
     ) as [string, string];
     expect(service).toMatch(/^ExecStart=\/usr\/bin\/node dist\/src\/%i\.js$/m);
-    expect(migration).toMatch(/^ExecStart=\/usr\/bin\/node dist\/src\/cli\/main\.js migrate$/m);
+    expect(migration).toMatch(/^ExecStart=\/usr\/bin\/node bin\/mcs-admin\.js migrate$/m);
     expect(migration).toContain('migrate.env');
     expect(service).not.toContain('migrate.env');
-    expect(Number(/^TimeoutStopSec=(\d+)$/m.exec(service)?.[1])).toBeGreaterThan(MAX_STOP_SECONDS);
+    expect(Number(/^TimeoutStopSec=(\d+)$/m.exec(service)?.[1])).toBeGreaterThan(
+      MAX_DELAY_SECONDS + MAX_STOP_SECONDS,
+    );
+    // A process that is busy for a minute is not restarted, as in the chart.
+    expect(Number(/^WatchdogSec=(\d+)$/m.exec(service)?.[1])).toBeGreaterThan(60);
+    expect(service).toMatch(/^NotifyAccess=all$/m);
     const variables = [...`${service}${migration}`.matchAll(/^Environment=(.+)$/gm)].flatMap(
       ([, line = '']) => namesOf(line),
     );
     expect(unknown(variables)).toEqual([]);
+  });
+});
+
+describe('deploy/systemd/mcs-admin', () => {
+  it('runs commands as the units do, without the settings of one process', () => {
+    const program = read('deploy/systemd/mcs-admin');
+    const unit = read('deploy/systemd/merchant-connectivity@.service');
+    for (const name of ['NODE_ENV', 'DATA_DIR', 'MIGRATE_ON_START'])
+      expect(program).toContain(`--setenv=${new RegExp(`${name}=\\S+`).exec(unit)?.[0]}`);
+    for (const setting of ['User', 'EnvironmentFile', 'LimitCORE', 'UMask']) {
+      const [, value = ''] = new RegExp(`^${setting}=(\\S+)$`, 'm').exec(unit) ?? [];
+      expect(program).toMatch(new RegExp(`--(?:uid|property=${setting})=${value}\\b`));
+    }
+    expect(program).toContain('bin/mcs-admin.js "$@"');
   });
 });
 

@@ -1,13 +1,13 @@
 import { randomBytes } from 'node:crypto';
-import { mkdtemp } from 'node:fs/promises';
+import { mkdir, mkdtemp, writeFile } from 'node:fs/promises';
 import { createServer, type AddressInfo, type Server } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { migrate } from '../../src/infrastructure/database/index.js';
-import { COMMAND_TIMEOUT, Commands } from '../support/commands.js';
-import { cloneDatabase, type TestDatabase } from '../support/database.js';
-import { Program } from '../support/program.js';
-import { rememberSecret } from '../support/run-directory.js';
+import { COMMAND_TIMEOUT, Commands } from '../support/programs/commands.js';
+import { cloneDatabase, type TestDatabase } from '../support/database/database.js';
+import { Program } from '../support/programs/program.js';
+import { rememberSecret } from '../support/runner/run-directory.js';
 
 interface Finding {
   readonly check: string;
@@ -63,7 +63,7 @@ async function doctor(
   };
 }
 
-describe('npm run cli -- doctor', () => {
+describe('mcs-admin doctor', () => {
   it(
     'finds what is wrong, leaves it as it is, and says what to do',
     async () => {
@@ -72,12 +72,14 @@ describe('npm run cli -- doctor', () => {
       expect(empty.of('migrations')).toEqual({
         check: 'migrations',
         status: 'failed',
-        finding: expect.stringMatching(/^These migrations did not run: Upgrade1790000000090/),
-        remedy: 'Run "npm run cli -- migrate".',
+        finding: expect.stringMatching(/^These migrations did not run: FunctionsOfColumns1790000000117/),
+        remedy: 'Run "mcs-admin migrate".',
       });
       expect(await database.query(`SELECT FROM pg_class WHERE relname = 'schema_migration'`)).toEqual([]);
 
       await migrate(database.url);
+      const cause = 'canceling statement due to statement timeout';
+      await database.query(`INSERT INTO job_failure VALUES ('EmailsJob', '${cause}', now(), now())`);
       const { port } = closed.address() as AddressInfo;
       const broken = await doctor({
         DATABASE_READ_URL: database.url,
@@ -95,6 +97,7 @@ describe('npm run cli -- doctor', () => {
       expect(broken.code).toBe(1);
       expect(broken.checks).toEqual([
         'settings: warning',
+        'encryption: ok',
         'data directory: ok',
         'database: ok',
         'role: warning',
@@ -106,7 +109,10 @@ describe('npm run cli -- doctor', () => {
         'partitions of request_log: failed',
         'partitions of webhook_event: failed',
         'partitions of mcp_token: failed',
+        'background work: warning',
         'single sign-on: ok',
+        'audit streams: ok',
+        'overdue work: ok',
         'sandbox: ok',
         'redis: failed',
         'mail: failed',
@@ -115,6 +121,9 @@ describe('npm run cli -- doctor', () => {
       ]);
       expect(broken.of('settings')?.finding).toBe(
         'The environment variable TEXT_MESAGES_PER_DAY is not a setting of this service. Did you mean TEXT_MESSAGES_PER_DAY?',
+      );
+      expect(broken.of('background work')?.finding).toMatch(
+        new RegExp(`^Background work failed .* EmailsJob since \\S+Z, last at \\S+Z: ${cause}\\.$`),
       );
       expect(broken.of('merchant gateway')?.finding).toMatch(
         /^The merchant gateway cannot be used: There was no valid response \(\w+\)\.$/,
@@ -130,9 +139,24 @@ describe('npm run cli -- doctor', () => {
       });
       expect(broken.of('role')?.finding).toMatch(/^The role postgres is a superuser/);
 
+      await database.query(
+        `INSERT INTO merchant_status (merchant_id, type, status, requested_at, published)
+         SELECT id, 'link', 'UP', now() - interval '2 hours', 0 FROM merchant LIMIT 1`,
+      );
+      await mkdir(join(folder, 'data', 'request-log'), { recursive: true });
+      await writeFile(join(folder, 'data', 'request-log', 'a.ndjson.refused'), '{}');
+      const silent = await doctor();
+      expect(silent.of('overdue work')?.finding).toBe(
+        'Background work is overdue: merchant_status_events (2 hours).',
+      );
+      expect(silent.of('data directory')).toMatchObject({
+        status: 'warning',
+        finding: expect.stringContaining('could not write 1 files of request log entries'),
+      });
+
       await database.query(`UPDATE schema_migration SET checksum = 'changed' WHERE true`);
-      expect((await doctor()).of('migrations')?.finding).toBe(
-        'The schema is not that of this release: Upgrade1790000000090.',
+      expect((await doctor()).of('migrations')?.finding).toMatch(
+        /^The schema is not that of this release: FunctionsOfColumns1790000000117/,
       );
       await database.query(`UPDATE schema_migration SET checksum = NULL`);
       const otherKey = await doctor({ KEY_ENCRYPTION_KEY: key() });
@@ -147,6 +171,18 @@ describe('npm run cli -- doctor', () => {
         status: 'failed',
         finding: expect.stringMatching(/^The clocks .* differ by (?:59|60)\d{3} ms\.$/),
         remedy: 'Synchronize both clocks (NTP).',
+      });
+
+      // None of these hosts exists.
+      const plain = await doctor({
+        DATABASE_URL: 'postgres://user:password@db.invalid/service',
+        DATABASE_READ_URL: 'postgres://user:password@replica.invalid/service?sslmode=verify-full',
+        REDIS_URL: 'redis://:password@redis.invalid:6379/0',
+        SMTP_URL: 'smtp://user:password@mail.invalid:587',
+      });
+      expect(plain.of('encryption')).toMatchObject({
+        status: 'warning',
+        finding: expect.stringMatching(/without encryption: DATABASE_URL, REDIS_URL, SMTP_URL\.$/),
       });
 
       const unreachable = await doctor({

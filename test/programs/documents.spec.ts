@@ -11,16 +11,17 @@ import pg from 'pg';
 import { parseAllDocuments } from 'yaml';
 import { Guides } from '../../src/modules/documentation/guides.js';
 import { startEmbeddedPostgres } from '../../src/infrastructure/embedded-postgres/index.js';
-import { CommandSession } from '../support/commands.js';
-import { decide } from '../support/device-flow.js';
-import { allPages, blocksOf, brokenLinks, pagesToRun, type Block } from '../support/documents.js';
+import { CommandSession } from '../support/programs/commands.js';
+import { decide } from '../support/logins/device-flow.js';
+import { allPages, blocksOf, brokenLinks, pagesToRun, type Block } from '../support/documents/documents.js';
 import { eventually } from '../support/eventually.js';
-import { Program } from '../support/program.js';
-import { rememberSecret } from '../support/run-directory.js';
-import { quoted, Shell } from '../support/shell.js';
-import { differences } from '../support/shown-response.js';
-import { GOOD } from '../support/sign-in-links.js';
-import { Visitor } from '../support/visitor.js';
+import { Program } from '../support/programs/program.js';
+import { hasPythonPackages, installPythonSdk, PYTHONPATH } from '../support/sdks/python-packages.js';
+import { rememberSecret } from '../support/runner/run-directory.js';
+import { quoted, Shell } from '../support/programs/shell.js';
+import { differences } from '../support/documents/shown-response.js';
+import { GOOD } from '../support/merchants/sign-in-links.js';
+import { Visitor } from '../support/pages/visitor.js';
 
 /*
  * Runs the blocks of each page in order:
@@ -28,7 +29,7 @@ import { Visitor } from '../support/visitor.js';
  *   `$name`. As for a reader, the commands of a page that the documentation site publishes set all its variables. For the
  *   other pages, the test sets the credentials, and the values of each JSON response become variables.
  * - A `json` or `http` block after an `sh` block must match its response.
- * - `js` and `yaml` blocks that begin with a comment with a file name are written to that file. `sql` blocks are run. Any
+ * - `js`, `py` and `yaml` blocks that begin with a comment with a file name are written to that file. `sql` blocks are run. Any
  *   other `json` block must be a webhook event that matches the API document. `text` blocks are ignored.
  * - `<!-- not run: … -->` before a block gives the reason why it cannot be run.
  * - `<!-- meanwhile: a user approves -->` enters the user code that the block shows.
@@ -41,7 +42,7 @@ const TIMEOUT = 120_000;
 /** Shorter, so that the test says which block waits for something that does not happen. */
 const BLOCK_TIMEOUT = 60_000;
 /** Pages that extending.spec.ts runs with a copy of the sources. */
-const RUN_ELSEWHERE = ['docs/extending.md'];
+const RUN_ELSEWHERE = ['docs/extending.md', 'docs/extending-dashboard.md'];
 /** The page whose programs `npx` starts. On the others, one process runs the commands of all pages: starting takes longer. */
 const PAGE_WITH_NPX = 'docs/quickstart.md';
 /** Commands of `mcs` that run until they are stopped, or wait for the user, have a process of their own. */
@@ -53,20 +54,18 @@ const NPX = `npx() {
   esac
 }
 `;
-/** The same with `npm run cli`. The help ends the process. */
-const NPM = `npm() {
-  case "$*" in
-    *--help) command npm "$@" ;;
-    'run cli -- '*) in_session cli "\${@:4}" ;;
-    'run --silent cli -- '*) in_session cli "\${@:5}" ;;
-    *) command npm "$@" ;;
-  esac
-}
-`;
+/** The same with the operator commands. */
+const ADMIN = `mcs-admin() { in_session mcs-admin "$@"; }\n`;
 /** The pages that set their own variables. */
 const PUBLISHED = new Set(new Guides().entries.map(({ file }) => file));
 
-const pages = pagesToRun().filter((page) => !RUN_ELSEWHERE.includes(page));
+/** Its programs need Python with packages. */
+const PYTHON_PAGE = 'docs/python.md';
+const hasPython = hasPythonPackages('httpx', 'flask');
+
+const pages = pagesToRun().filter(
+  (page) => !RUN_ELSEWHERE.includes(page) && (page !== PYTHON_PAGE || hasPython),
+);
 const notRun = pagesToRun()
   .flatMap(blocksOf)
   .filter(({ instruction }) => instruction?.name === 'not run');
@@ -78,6 +77,8 @@ let sessions: Server;
 /** Variables of the pages that do not set their own. */
 let variables: Record<string, string>;
 let login: { cookie: string };
+/** The folder with the Python SDK. */
+let pythonSdk: string;
 /** The user code in a response that the page showed, until it is approved. */
 let userCode: string | undefined;
 
@@ -85,11 +86,12 @@ beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), 'documents-'));
   // When root runs the test, PostgreSQL runs as another user, who must be able to enter.
   chmodSync(folder, 0o755);
-  for (const name of ['node_modules', 'package.json', 'scripts', 'examples', 'openapi.json', 'docs']) {
+  for (const name of ['bin', 'node_modules', 'package.json', 'scripts', 'examples', 'openapi.json', 'docs']) {
     symlinkSync(join(ROOT, name), join(folder, name));
   }
   symlinkSync(join(process.env.TEST_BUNDLE ?? '', 'dist'), join(folder, 'dist'));
   sessions = await startSessions();
+  if (hasPython) pythonSdk = await installPythonSdk();
   const service = new Program('main.js', {
     environment: {
       DATA_DIR: join(folder, '.data'),
@@ -155,7 +157,8 @@ async function runPage(page: string): Promise<void> {
   try {
     await shell.run(inSession(sessions));
     if (page !== PAGE_WITH_NPX) await shell.run(NPX);
-    await shell.run(NPM);
+    await shell.run(ADMIN);
+    if (hasPython) await shell.run(`export PYTHONPATH=${quoted(`${pythonSdk}:${PYTHONPATH}`)}\n`);
     for (const [name, value] of Object.entries(givenTo(page))) await shell.set(name, value);
     let response: string | undefined;
     const blocks = blocksOf(page);
@@ -177,7 +180,7 @@ async function startSessions(): Promise<Server> {
   const options = { folder, environment: { XDG_CONFIG_HOME: join(folder, '.config') } };
   const programs: Record<string, CommandSession> = {
     '/mcs': new CommandSession(join(ROOT, 'clients/cli/dist/mcs.cjs'), options),
-    '/cli': new CommandSession(process.env.TEST_BUNDLE ?? '', options),
+    '/mcs-admin': new CommandSession(process.env.TEST_BUNDLE ?? '', options),
   };
   const server = createServer(async (request, response) => {
     const parameters = (await text(request)).split('\0').slice(0, -1);
@@ -213,6 +216,7 @@ interface Context {
 /** Runs a block. @returns its output, if it has any */
 async function runBlock(block: Block, context: Context): Promise<string | undefined> {
   if (block.instruction?.name === 'not run') return undefined;
+  if (block.language === 'sh' && block.label === 'Python' && !hasPython) return undefined;
   switch (block.language) {
     case 'sh':
       return runCommands(block, context);
@@ -221,6 +225,7 @@ async function runBlock(block: Block, context: Context): Promise<string | undefi
     case 'http':
       return compareHttp(block, context);
     case 'js':
+    case 'py':
     case 'yaml':
       return writeFile(block);
     case 'sql':

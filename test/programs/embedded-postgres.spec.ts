@@ -28,7 +28,7 @@ import {
 import { eventually } from '../support/eventually.js';
 
 const PASSWORD_FILE = 'superuser.password';
-const LOADER = pathToFileURL(join(import.meta.dirname, '../support/register-typescript.mjs')).href;
+const LOADER = pathToFileURL(join(import.meta.dirname, '../support/runner/register-typescript.mjs')).href;
 const SECONDS = 1_000;
 const asRoot = process.getuid?.() === 0 ? it.concurrent : it.skip;
 

@@ -1,11 +1,11 @@
 import { SECOND } from '../../src/infrastructure/time/index.js';
-import { UserErasuresService } from '../../src/modules/external-users/user-erasures.service.js';
-import { mcpToken } from '../support/agents.js';
+import { UserErasuresJob } from '../../src/modules/external-users/user-erasures.job.js';
+import { mcpToken } from '../support/agents/agents.js';
 import { moveClock } from '../support/clock.js';
-import { erasuresOf, finishErasures, MANY, newUser } from '../support/erasures.js';
-import { COMMAND_TIMEOUT, Commands } from '../support/commands.js';
+import { erasuresOf, finishErasures, MANY, newUser } from '../support/merchants/erasures.js';
+import { COMMAND_TIMEOUT, Commands } from '../support/programs/commands.js';
 import { eventually } from '../support/eventually.js';
-import { Program } from '../support/program.js';
+import { Program } from '../support/programs/program.js';
 import { newKeys, useTestApp } from '../support/test-app.js';
 
 const KEYS = newKeys();
@@ -13,7 +13,7 @@ afterAll(() => Program.endAll());
 const service = useTestApp(KEYS);
 const { erase, progressOf, tablesOf, countOf, addEntriesOf } = erasuresOf(service);
 
-describe('npm run cli -- external-user', () => {
+describe('mcs-admin external-user', () => {
   it(
     'erases a user of a client, and shows the progress',
     async () => {
@@ -68,11 +68,11 @@ describe('An erasure', () => {
     const rest = await left();
     expect(rest).toBeGreaterThan(0);
     // Nobody else continues before the lease ends.
-    await service.app.get(UserErasuresService).run();
+    await service.app.get(UserErasuresJob).run();
     expect(await left()).toBe(rest);
     {
       using _later = moveClock(service, 31 * SECOND);
-      await service.app.get(UserErasuresService).run();
+      await service.app.get(UserErasuresJob).run();
     }
     expect(await left()).toBe(0);
     await finishErasures(service);

@@ -2,7 +2,7 @@ import { execFileSync, spawnSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { toolPath } from '../support/tools.js';
+import { toolPath } from '../support/programs/tools.js';
 
 /*
  * Runs generators that npm installs, as docs/generated-clients.md shows them, without patches. The page says how the
@@ -55,9 +55,7 @@ const MODULES = [
 ] as const;
 
 describe('openapi-typescript', () => {
-  beforeAll(() =>
-    run(join(ROOT, 'node_modules/openapi-typescript/bin/cli.js'), DOCUMENT, '-o', 'schema.d.ts'),
-  );
+  beforeAll(() => run(toolPath('openapi-typescript', 'bin/cli.js'), DOCUMENT, '-o', 'schema.d.ts'));
 
   it('generates types with which a minimal request compiles', () => {
     const code = `

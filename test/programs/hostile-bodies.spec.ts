@@ -6,13 +6,13 @@ import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { IDENTIFY_OPERATION_NAME } from '../../src/modules/detected-accounts/index.js';
 import { ApiClientsService } from '../../src/modules/api-clients/index.js';
-import { mcpToken } from '../support/agents.js';
-import { documentedBodies, type DocumentedBody } from '../support/api-document.js';
-import { startDnsServer, type DnsServer } from '../support/dns-server.js';
-import { Program } from '../support/program.js';
-import { rememberSecret } from '../support/run-directory.js';
-import { decode, encode, SamlTestProvider } from '../support/saml-provider.js';
-import { issueServiceToken } from '../support/service-tokens.js';
+import { mcpToken } from '../support/agents/agents.js';
+import { documentedBodies, type DocumentedBody } from '../support/documents/api-document.js';
+import { startDnsServer, type DnsServer } from '../support/http/dns-server.js';
+import { Program } from '../support/programs/program.js';
+import { rememberSecret } from '../support/runner/run-directory.js';
+import { decode, encode, SamlTestProvider } from '../support/logins/saml-provider.js';
+import { issueServiceToken } from '../support/logins/service-tokens.js';
 import {
   addSamlProvider,
   newOwner,
@@ -20,9 +20,9 @@ import {
   providerUrl,
   SSO_PATH,
   type Owner,
-} from '../support/single-sign-on.js';
+} from '../support/logins/single-sign-on.js';
 import { basic, startTestApp, type TestApp } from '../support/test-app.js';
-import { BEHIND_PROXY, Visitor } from '../support/visitor.js';
+import { BEHIND_PROXY, Visitor } from '../support/pages/visitor.js';
 
 /**
  * Milliseconds of CPU time for one request, on a machine that hashes `REFERENCE_BYTES` in `REFERENCE_TIME`; more on a slower one.
@@ -78,7 +78,7 @@ beforeAll(async () => {
     environment: {
       ...shared,
       DATABASE_URL: service.database.url,
-      NODE_OPTIONS: `--import ${join(import.meta.dirname, '../support/heap-reports.mjs')}`,
+      NODE_OPTIONS: `--import ${join(import.meta.dirname, '../support/programs/heap-reports.mjs')}`,
       DATA_DIR: service.dataDirectory,
       // Many requests wait for a connection at the same time, on a busy machine for long.
       DATABASE_CONNECT_TIMEOUT_MS: '60000',
@@ -605,7 +605,7 @@ describe('A SAML response', () => {
         const send = await prepare((xml) => xml.replace(end, `${many}${end}`));
         status = await send();
       }, XML_LIMIT);
-      // What the signature does not cover makes no difference, unless there is too much of it.
+      // Content that the signature does not cover makes no difference, unless there is too much of it.
       if (least > XML_LIMIT * scale || ![303, 403].includes(status))
         slow.push(`${place}: ${status}, ${Math.round(least)} ms`);
     }
@@ -720,7 +720,7 @@ describe('The heap', () => {
     await send(20);
     const before = await bytesAfter('SIGWINCH');
     await send(COUNT);
-    // What a request leaves is garbage already in the young generation.
+    // Objects of a request become garbage in the young generation.
     expect((await bytesAfter('SIGUSR2')) - before).toBeLessThan((COUNT * SIZE) / 2);
   });
 

@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import pg from 'pg';
 import { eventually } from '../support/eventually.js';
-import { useIdempotentOperations } from '../support/idempotent-operations.js';
-import { Program } from '../support/program.js';
+import { useIdempotentOperations } from '../support/documents/idempotent-operations.js';
+import { Program } from '../support/programs/program.js';
 import { basic, newKeys, useTestApp } from '../support/test-app.js';
 
 /** The same in each process that uses the database. */

@@ -3,15 +3,15 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { DataSource } from 'typeorm';
 import { migrate } from '../../src/infrastructure/database/index.js';
 import { SECOND } from '../../src/infrastructure/time/index.js';
-import { startDatabaseAddress, type DatabaseAddress } from '../support/database-address.js';
+import { startDatabaseAddress, type DatabaseAddress } from '../support/database/database-address.js';
 import { eventually } from '../support/eventually.js';
-import { whileLogIsLocked } from '../support/locked-log.js';
-import { serveMetrics, type Scraper } from '../support/metrics.js';
-import { CREATE_MCP_TOKEN, SEARCH_DETECTED_ACCOUNTS } from '../support/operations.js';
-import { issueServiceToken } from '../support/service-tokens.js';
+import { whileLogIsLocked } from '../support/database/locked-log.js';
+import { serveMetrics, type Scraper } from '../support/logs/metrics.js';
+import { CREATE_MCP_TOKEN, SEARCH_DETECTED_ACCOUNTS } from '../support/documents/operations.js';
+import { issueServiceToken } from '../support/logins/service-tokens.js';
 import { startTestApp, type Login, type TestApp, type TestResponse } from '../support/test-app.js';
-import { startReplicatedPostgres, type PostgresServer } from '../support/replicated-postgres.js';
-import { addEndpoint, startReceiver, type WebhookReceiver } from '../support/webhook-receiver.js';
+import { startReplicatedPostgres, type PostgresServer } from '../support/database/replicated-postgres.js';
+import { addEndpoint, startReceiver, type WebhookReceiver } from '../support/webhooks/webhook-receiver.js';
 
 const TIMEOUT = 120_000;
 
@@ -54,7 +54,7 @@ async function close(): Promise<void> {
   await receiver.close();
 }
 
-/** What a request of the load sends, for its own user. */
+/** Sends a request of the load for a user of its own. */
 type Send = (user: string) => Promise<TestResponse>;
 
 const KINDS: Readonly<Record<string, Send>> = {

@@ -1,9 +1,9 @@
 import { eventually } from '../support/eventually.js';
-import { gatewaySignIns, type TestLink } from '../support/gateway-sign-ins.js';
-import { TestGateway } from '../support/merchant-gateway.js';
-import { Program } from '../support/program.js';
+import { gatewaySignIns, type TestLink } from '../support/merchants/gateway-sign-ins.js';
+import { TestGateway } from '../support/merchants/merchant-gateway.js';
+import { Program } from '../support/programs/program.js';
 import { newKeys, startTestApp, type TestApp } from '../support/test-app.js';
-import { BEHIND_PROXY, Visitor } from '../support/visitor.js';
+import { BEHIND_PROXY, Visitor } from '../support/pages/visitor.js';
 
 let gateway: TestGateway;
 let service: TestApp;

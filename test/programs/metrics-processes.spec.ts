@@ -1,9 +1,9 @@
 import { mkdtempSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { cloneDatabase, type TestDatabase } from '../support/database.js';
-import { scraperOf } from '../support/metrics.js';
-import { Program } from '../support/program.js';
+import { cloneDatabase, type TestDatabase } from '../support/database/database.js';
+import { scraperOf } from '../support/logs/metrics.js';
+import { Program } from '../support/programs/program.js';
 
 describe('main.js and worker.js', () => {
   let database: TestDatabase;

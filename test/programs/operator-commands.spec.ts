@@ -1,14 +1,14 @@
 import { WebhookPublisher } from '../../src/modules/webhooks/index.js';
-import { COMMAND_TIMEOUT, startTestAppWithCommands, type Commands } from '../support/commands.js';
-import { addUser, sessionsOf } from '../support/dashboard-users.js';
+import { COMMAND_TIMEOUT, startTestAppWithCommands, type Commands } from '../support/programs/commands.js';
+import { addUser, sessionsOf } from '../support/pages/dashboard-users.js';
 import { eventually } from '../support/eventually.js';
-import { mailTo } from '../support/mails.js';
-import { Program } from '../support/program.js';
-import { rememberSecret } from '../support/run-directory.js';
+import { mailTo } from '../support/messages/mails.js';
+import { Program } from '../support/programs/program.js';
+import { rememberSecret } from '../support/runner/run-directory.js';
 import type { Login, TestApp } from '../support/test-app.js';
-import { totpCode } from '../support/totp.js';
-import { BEHIND_PROXY, Visitor } from '../support/visitor.js';
-import { startReceiver, type WebhookReceiver } from '../support/webhook-receiver.js';
+import { totpCode } from '../support/logins/totp.js';
+import { BEHIND_PROXY, Visitor } from '../support/pages/visitor.js';
+import { startReceiver, type WebhookReceiver } from '../support/webhooks/webhook-receiver.js';
 
 import.meta.jest.setTimeout(COMMAND_TIMEOUT);
 
@@ -44,7 +44,7 @@ async function auditOf(target: string): Promise<string[]> {
   return rows.map(({ entry }) => entry);
 }
 
-describe('npm run cli -- organization list', () => {
+describe('mcs-admin organization list', () => {
   it('lists every organization', async () => {
     const { id } = await service.anotherOrganization();
     const listed = await commands.result<{ organization_id: string }[]>('organization list');
@@ -58,7 +58,7 @@ describe('npm run cli -- organization list', () => {
   });
 });
 
-describe('npm run cli -- user', () => {
+describe('mcs-admin user', () => {
   const logIn = async (user: { email: string; password: string }): Promise<Visitor> => {
     const visitor = new Visitor(service);
     await visitor.logIn(user.email, user.password);
@@ -161,7 +161,7 @@ describe('npm run cli -- user', () => {
   );
 });
 
-describe('npm run cli -- endpoint', () => {
+describe('mcs-admin endpoint', () => {
   it('pauses an endpoint, whose events wait until it is resumed', async () => {
     const url = `${receiver.url}/hooks/5f2b8c9d1e4a7b6c5d4e3f2a1b0c9d8e`;
     const { body } = await service.request('/webhook-endpoints/create', {

@@ -2,14 +2,14 @@ import { randomBytes } from 'node:crypto';
 import { mkdtempSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { COMMAND_TIMEOUT, Commands } from '../support/commands.js';
-import { cloneDatabase, type TestDatabase } from '../support/database.js';
-import { describeWithPgBouncer, PgBouncer } from '../support/pgbouncer.js';
-import { Program, run } from '../support/program.js';
-import { rememberSecret } from '../support/run-directory.js';
+import { checkDatabase, Client, type SessionSettings } from '../../src/infrastructure/database/index.js';
+import { COMMAND_TIMEOUT, Commands } from '../support/programs/commands.js';
+import { cloneDatabase, type TestDatabase } from '../support/database/database.js';
+import { describeWithPgBouncer, PgBouncer } from '../support/database/pgbouncer.js';
+import { Program, run } from '../support/programs/program.js';
+import { rememberSecret } from '../support/runner/run-directory.js';
 import { basic } from '../support/test-app.js';
 
-const IGNORED = 'ignore_startup_parameters = statement_timeout, options';
 const key = (): string => randomBytes(32).toString('base64');
 
 describeWithPgBouncer('A database behind PgBouncer', () => {
@@ -34,28 +34,16 @@ describeWithPgBouncer('A database behind PgBouncer', () => {
   it.each([
     [
       'pool_mode = transaction',
-      IGNORED,
       'The database is behind a connection pooler that does not keep sessions: prepared statements, session locks and notifications get lost. Use session pooling (pool_mode = session in pgbouncer.ini), or connect to PostgreSQL directly: docs/scaling.md, "PgBouncer".',
     ],
     [
       'pool_mode = statement',
-      IGNORED,
       'The database is behind a connection pooler that does not keep sessions: prepared statements, session locks and notifications get lost. Use session pooling (pool_mode = session in pgbouncer.ini), or connect to PostgreSQL directly: docs/scaling.md, "PgBouncer".',
     ],
-    [
-      'pool_mode = session',
-      '',
-      'The connection pooler of the database refuses the startup parameter options. Set ignore_startup_parameters = statement_timeout, options in pgbouncer.ini: docs/scaling.md, "PgBouncer".',
-    ],
-    [
-      'pool_mode = session',
-      'ignore_startup_parameters = statement_timeout',
-      'The connection pooler of the database refuses the startup parameter options. Set ignore_startup_parameters = statement_timeout, options in pgbouncer.ini: docs/scaling.md, "PgBouncer".',
-    ],
   ])(
-    'is refused with %s and %j',
-    async (mode, parameters, sentence) => {
-      await using pooler = await PgBouncer.start(database.url, mode, parameters);
+    'is refused with %s',
+    async (mode, sentence) => {
+      await using pooler = await PgBouncer.start(database.url, mode);
       const settings = { ...environment, DATABASE_URL: pooler.url };
       const [main, doctor] = await Promise.all([
         run('main.js', { environment: settings }),
@@ -72,9 +60,14 @@ describeWithPgBouncer('A database behind PgBouncer', () => {
   );
 
   it(
-    'works with session pooling, and doctor says whether the time limits do',
+    'works with session pooling, whatever the settings of the role and of its sessions before',
     async () => {
-      await using pooler = await PgBouncer.start(database.url, 'pool_mode = session', IGNORED);
+      await database.query(
+        `ALTER DATABASE ${database.name} SET "DateStyle" = 'German';
+         ALTER DATABASE ${database.name} SET search_path = 'nowhere';
+         ALTER DATABASE ${database.name} SET default_transaction_isolation = 'serializable'`,
+      );
+      await using pooler = await PgBouncer.start(database.url, 'pool_mode = session');
       // On a busy machine, 200 requests may wait longer than two seconds for a connection.
       const settings = {
         ...environment,
@@ -106,25 +99,30 @@ describeWithPgBouncer('A database behind PgBouncer', () => {
       );
       expect(new Set(responses.map(({ status }) => status))).toEqual(new Set([200]));
 
-      const finding = async (): Promise<unknown> =>
-        (JSON.parse((await commands.run('doctor')).output) as { check: string }[]).find(
-          ({ check }) => check === 'sessions',
+      const settingsOf = async (session: SessionSettings): Promise<unknown> => {
+        const client = new Client({ connectionString: pooler.url, session });
+        await client.connect();
+        const { rows } = await client.query(
+          `SELECT current_setting('statement_timeout') AS time, current_setting('default_transaction_read_only') AS "readOnly"`,
         );
-      expect(await finding()).toMatchObject({
-        status: 'warning',
-        finding: 'A connection pooler ignores statement_timeout: statements have no time limit.',
+        await client.end();
+        return rows[0];
+      };
+      expect(await settingsOf({ statement_timeout: '10s', default_transaction_read_only: 'on' })).toEqual({
+        time: '10s',
+        readOnly: 'on',
       });
-      await database.query(`ALTER DATABASE ${database.name} SET statement_timeout = '10s'`);
-      service.signal('SIGTERM');
-      await service.ended;
-      await using another = await PgBouncer.start(database.url, 'pool_mode = session', IGNORED);
-      const limited = await run('cli/main.js', {
-        arguments: ['doctor'],
-        environment: { ...settings, DATABASE_URL: another.url },
-      });
-      expect(JSON.parse(limited.output)).toContainEqual(
-        expect.objectContaining({ check: 'sessions', status: 'ok' }),
+      expect(await settingsOf({})).toEqual({ time: '0', readOnly: 'off' });
+      await expect(
+        checkDatabase(`${pooler.url}?options=-c%20work_mem%3D1MB`, undefined, 60_000),
+      ).rejects.toThrow(
+        /^The database at 127\.0\.0\.1:\d+ responds, but cannot be used at the moment: unsupported startup parameter.*options \(08P01\)\.$/,
       );
+      expect(JSON.parse((await commands.run('doctor')).output)).toContainEqual({
+        check: 'sessions',
+        status: 'ok',
+        finding: 'Every connection is a session of its own.',
+      });
     },
     COMMAND_TIMEOUT,
   );

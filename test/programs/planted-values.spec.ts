@@ -2,15 +2,15 @@ import { randomBytes, randomInt } from 'node:crypto';
 import { mkdtempSync, readdirSync, readFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { TestDatabase } from '../support/database.js';
+import type { TestDatabase } from '../support/database/database.js';
 import { startGateway } from '../../examples/merchant-gateway/server.mjs';
-import { sendRpc, toolCall } from '../support/agents.js';
+import { sendRpc, toolCall } from '../support/agents/agents.js';
 import { eventually } from '../support/eventually.js';
-import { startProductionService } from '../support/production-service.js';
-import { rememberSecret } from '../support/run-directory.js';
-import { NETFLIX } from '../support/sign-in-links.js';
-import { startTraceCollector } from '../support/trace-collector.js';
-import { Visitor } from '../support/visitor.js';
+import { startProductionService } from '../support/programs/production-service.js';
+import { rememberSecret } from '../support/runner/run-directory.js';
+import { NETFLIX } from '../support/merchants/sign-in-links.js';
+import { startTraceCollector } from '../support/logs/trace-collector.js';
+import { Visitor } from '../support/pages/visitor.js';
 
 const planted = (name: string): string => `${name}${randomBytes(12).toString('hex')}`;
 const VALUES = {
@@ -35,7 +35,7 @@ function foundIn(bytes: Buffer): string[] {
   });
 }
 
-/** What a sign-in left behind, and a text that must be in it, because a search of nothing finds nothing. */
+/** The data that a sign-in left behind, and a text that must be in it, because a search of empty data finds nothing. */
 const traces: { readonly place: string; readonly bytes: Buffer; readonly contains: string }[] = [];
 
 /** A user signs in with a code, after a wrong password and a wrong code. Everything that could contain the values is kept. */

@@ -9,10 +9,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { promisify } from 'node:util';
-import { cloneDatabase, type TestDatabase } from '../support/database.js';
+import { cloneDatabase, type TestDatabase } from '../support/database/database.js';
 import { eventually } from '../support/eventually.js';
-import { Program, run, type Ended } from '../support/program.js';
-import { rememberSecret } from '../support/run-directory.js';
+import { isListening } from '../support/programs/ports.js';
+import { Program, run, type Ended } from '../support/programs/program.js';
+import { rememberSecret } from '../support/runner/run-directory.js';
 import { basic } from '../support/test-app.js';
 
 import.meta.jest.setTimeout(60_000);
@@ -459,6 +460,38 @@ describe('The service with DATABASE_URL', () => {
       agent.destroy();
       expect(await service.ended).toMatchObject({ code: 0, errors: '' });
       expect(performance.now() - begin).toBeGreaterThanOrEqual(4_000);
+    },
+  );
+
+  it.concurrent(
+    'serves connections that were idle during the whole delay after it has closed the port',
+    async () => {
+      const service = new Program('main.js', {
+        environment: environment({ ...keys, SHUTDOWN_DELAY_MS: '1000' }),
+      });
+      const baseUrl = await listening(service);
+      const agents = [1, 2].map(() => new Agent({ keepAlive: true }));
+      const onKeptConnection = async (agent: Agent): Promise<IncomingMessage> => {
+        const [response] = (await once(get(`${baseUrl}/healthz`, { agent }), 'response')) as [
+          IncomingMessage,
+        ];
+        await response.resume().toArray();
+        return response;
+      };
+      for (const agent of agents)
+        expect((await onKeptConnection(agent)).headers.connection).toBe('keep-alive');
+      service.signal('SIGTERM');
+      await eventually('it is not ready', async () => (await fetch(`${baseUrl}/readyz`)).status !== 200);
+      // In the last second, a proxy gets no reason to open connections, which could be reset when the port closes.
+      expect((await fetch(`${baseUrl}/healthz`)).headers.get('connection')).toBe('keep-alive');
+      await eventually('the port is closed', async () => !(await isListening(Number(new URL(baseUrl).port))));
+      // The response on the first connection does not end the other one.
+      for (const agent of agents) {
+        const { statusCode, headers } = await onKeptConnection(agent);
+        expect([statusCode, headers.connection]).toEqual([200, 'close']);
+      }
+      expect(await service.ended).toMatchObject({ code: 0, errors: '' });
+      for (const agent of agents) agent.destroy();
     },
   );
 

@@ -1,11 +1,11 @@
 import { randomBytes, randomInt } from 'node:crypto';
 import { join } from 'node:path';
-import { Program } from '../support/program.js';
-import { startProductionService, type ProductionService } from '../support/production-service.js';
-import { describeWithPython, PYTHON_CLIENTS } from '../support/python-agents.js';
-import { rememberSecret } from '../support/run-directory.js';
-import { NETFLIX } from '../support/sign-in-links.js';
-import { Visitor } from '../support/visitor.js';
+import { Program } from '../support/programs/program.js';
+import { startProductionService, type ProductionService } from '../support/programs/production-service.js';
+import { describeWithPython, PYTHON_CLIENTS } from '../support/agents/python-agents.js';
+import { rememberSecret } from '../support/runner/run-directory.js';
+import { NETFLIX } from '../support/merchants/sign-in-links.js';
+import { Visitor } from '../support/pages/visitor.js';
 
 const GATEWAY = join(import.meta.dirname, '..', '..', 'examples', 'merchant-gateway', 'server.mjs');
 

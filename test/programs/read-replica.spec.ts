@@ -12,17 +12,17 @@ import {
   type ReadPool,
 } from '../../src/infrastructure/database/index.js';
 import { RequestLogRepository, type RequestLogPosition } from '../../src/modules/request-logs/index.js';
-import { cloneDatabase } from '../support/database.js';
+import { cloneDatabase } from '../support/database/database.js';
 import { eventually } from '../support/eventually.js';
-import { logLines } from '../support/log-lines.js';
-import { serveMetrics, type Scraper } from '../support/metrics.js';
-import { TEST_AUTHORITY } from '../support/receiver-certificates.js';
-import { startReplicatedPostgres, type PostgresServer } from '../support/replicated-postgres.js';
-import { fillRequestLog, loggedAttempt, loggedRequest } from '../support/request-log-entries.js';
+import { logLines } from '../support/logs/log-lines.js';
+import { serveMetrics, type Scraper } from '../support/logs/metrics.js';
+import { TEST_AUTHORITY } from '../support/webhooks/receiver-certificates.js';
+import { startReplicatedPostgres, type PostgresServer } from '../support/database/replicated-postgres.js';
+import { fillRequestLog, loggedAttempt, loggedRequest } from '../support/logs/request-log-entries.js';
 import { startTestApp, type Login, type TestApp } from '../support/test-app.js';
 
 const TIMEOUT = 60_000;
-/** So long that no test exceeds it by accident. */
+/** Seconds: long enough that no test exceeds it by accident. */
 const MAX_LAG = 30;
 const UNUSED = 'The read replica is not used, and its queries use the primary.';
 const USED_AGAIN = 'The read replica is used again.';
@@ -383,7 +383,7 @@ describe('DATABASE_READ_URL', () => {
     const { readAddress } = loadConfiguration({ ...settings, DATABASE_READ_URL: replica.url }).get(
       DatabaseConfiguration,
     );
-    expect(readAddress?.ssl).toEqual({ ca: TEST_AUTHORITY });
+    expect(readAddress?.ssl).toEqual({ ca: TEST_AUTHORITY.trimEnd() });
     const unverified = { ...settings, DATABASE_READ_URL: `${replica.url}?sslmode=no-verify` };
     expect(() => loadConfiguration(unverified)).toThrow(
       'DATABASE_CA must be the only TLS setting: remove sslmode, sslrootcert, sslcert and sslkey from DATABASE_URL and DATABASE_READ_URL.',

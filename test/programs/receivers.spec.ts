@@ -4,6 +4,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import ts from 'typescript';
 import { verify } from '../../examples/receivers/receiver.js';
+// Declares the events of sessions.
+import '../../src/modules/sessions/sessions.capability.js';
 import { eventBody } from '../../src/modules/webhooks/events/event-body.js';
 import { exampleEvent } from '../../src/modules/webhooks/events/event-document.js';
 import { deliveryHeaders } from '../../src/modules/webhooks/signing/event-signer.js';
@@ -28,6 +30,7 @@ function read<Document>(file: string): Document {
 }
 const { vectors } = read<Vectors>('service-signature.json');
 const { deliveries } = read<DeliveriesService>('deliveries.json');
+const { deliveries: withKeys } = read<DeliveriesService>('endpoint-keys.json');
 
 /** The command for each language; the folder with the test vectors is appended. Optimizing takes longer than running. */
 const LANGUAGES: readonly (readonly [language: string, runtime: string, ...arguments: string[]])[] = [
@@ -57,7 +60,7 @@ beforeAll(() => {
 /** Creates test vectors with one wrong result, which a receiver that accepts or rejects everything would miss. */
 function folderWith(file: string, change: (text: string) => string): string {
   const altered = mkdtempSync(join(folder, 'altered-'));
-  for (const vectorFile of ['service-signature.json', 'deliveries.json']) {
+  for (const vectorFile of ['service-signature.json', 'deliveries.json', 'endpoint-keys.json']) {
     const text = readFileSync(join(RECEIVERS, vectorFile), 'utf8');
     const changed = vectorFile === file ? change(text) : text;
     if (vectorFile === file) expect(changed).not.toBe(text);
@@ -77,18 +80,21 @@ describe('The example receivers', () => {
       test === it ? name : `${name} (skipped: ${runtime} is not installed)`,
       () => {
         const good = run(folder);
-        expect([good.status, good.stdout.trim()]).toEqual([0, `ok ${vectors.length + deliveries.length}`]);
+        const count = vectors.length + deliveries.length + withKeys.length;
+        expect([good.status, good.stdout.trim()]).toEqual([0, `ok ${count}`]);
         const wrong = [
           folderWith('service-signature.json', (text) => text.replace('17gR0UaD', '17gR0UaE')),
           folderWith('deliveries.json', (text) => text.replace('"accepted": true', '"accepted": false')),
           folderWith('deliveries.json', (text) => text.replace('"accepted": false', '"accepted": true')),
+          folderWith('endpoint-keys.json', (text) => text.replaceAll('v1a,', 'v1b,')),
         ].map(run);
         expect(wrong.map(({ stderr }) => /Failed: (.*)/.exec(stderr)?.[1])).toEqual([
           'session event with metadata',
           'event of a session',
           'different body of the same length',
+          'key pair of the endpoint',
         ]);
-        expect(wrong.map(({ status }) => status)).toEqual([1, 1, 1]);
+        expect(wrong.map(({ status }) => status)).toEqual([1, 1, 1, 1]);
       },
       60_000,
     );
@@ -119,7 +125,10 @@ describe('The example receivers', () => {
         secret,
         ...(sessionId && { sessionId }),
       });
-      expect([accepted, headers]).toEqual([true, sent]);
+      // The header ends with the release; the deliveries are older.
+      const userAgent = headers['User-Agent'];
+      expect(sent['User-Agent']).toMatch(/^MerchantConnectivityService-Webhooks\/\d+\.\d+\.\d+$/);
+      expect([accepted, headers]).toEqual([true, { ...sent, 'User-Agent': userAgent }]);
     },
   );
 });

@@ -2,11 +2,11 @@ import { randomBytes } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
 import { Redis } from '../../src/infrastructure/redis/index.js';
 import { eventually } from '../support/eventually.js';
-import { logLines, type LogLine } from '../support/log-lines.js';
-import { CREATE_MCP_TOKEN } from '../support/operations.js';
-import { TEST_AUTHORITY } from '../support/receiver-certificates.js';
-import { describeWithRedis, RedisServer } from '../support/redis-server.js';
-import { rememberSecret } from '../support/run-directory.js';
+import { logLines, type LogLine } from '../support/logs/log-lines.js';
+import { CREATE_MCP_TOKEN } from '../support/documents/operations.js';
+import { TEST_AUTHORITY } from '../support/webhooks/receiver-certificates.js';
+import { describeWithRedis, RedisServer } from '../support/programs/redis-server.js';
+import { rememberSecret } from '../support/runner/run-directory.js';
 import { countOf, startTestApp, type TestResponse, type TestApp } from '../support/test-app.js';
 
 const { path: PATH, body: BODY } = CREATE_MCP_TOKEN;

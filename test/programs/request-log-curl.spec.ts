@@ -1,9 +1,9 @@
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
-import { mcpToken } from '../support/agents.js';
-import { fillRequestLog, loggedRequest } from '../support/request-log-entries.js';
+import { mcpToken } from '../support/agents/agents.js';
+import { fillRequestLog, loggedRequest } from '../support/logs/request-log-entries.js';
 import { useTestApp } from '../support/test-app.js';
-import { linkTo, visitorWithRole } from '../support/visitor.js';
+import { linkTo, visitorWithRole } from '../support/pages/visitor.js';
 
 const PATH = '/dashboard/production/request-logs';
 
@@ -25,7 +25,7 @@ describe('The page of a request log entry', () => {
     expect(text).toContain(
       'Set token to an MCP token of this user. The log does not keep the arguments of tools',
     );
-    const [, curl = ''] = /<code>(curl -sS[^]*?)<\/code>/.exec(text.replaceAll('&#39;', "'")) ?? [];
+    const [, curl = ''] = /<code>(curl -sSg[^]*?)<\/code>/.exec(text.replaceAll('&#39;', "'")) ?? [];
     const token = await mcpToken(service, 'user-1', { as: service.production });
     const { stdout } = await promisify(execFile)('bash', ['-c', curl], { env: { ...process.env, token } });
     expect(stdout).toContain('"environment":"production"');

@@ -10,10 +10,10 @@ import { RequestLogRepository } from '../../src/modules/request-logs/index.js';
 import { RequestLogWriter } from '../../src/modules/request-logs/writing/request-log-writer.js';
 import { EntrySpool } from '../../src/modules/request-logs/writing/entry-spool.js';
 import { eventually } from '../support/eventually.js';
-import { whileLogIsLocked } from '../support/locked-log.js';
-import { CREATE_MCP_TOKEN, SEARCH_DETECTED_ACCOUNTS } from '../support/operations.js';
-import { Program } from '../support/program.js';
-import { fillRequestLog, loggedRequest } from '../support/request-log-entries.js';
+import { whileLogIsLocked } from '../support/database/locked-log.js';
+import { CREATE_MCP_TOKEN, SEARCH_DETECTED_ACCOUNTS } from '../support/documents/operations.js';
+import { Program } from '../support/programs/program.js';
+import { fillRequestLog, loggedRequest } from '../support/logs/request-log-entries.js';
 import {
   basic,
   error,
@@ -22,6 +22,7 @@ import {
   type Login,
   type TestApp,
 } from '../support/test-app.js';
+import { addEndpoint } from '../support/webhooks/webhook-receiver.js';
 
 const TIMEOUT = error(
   'REQUEST_LOG_ERROR',
@@ -49,9 +50,13 @@ beforeAll(async () => {
 afterAll(() => service.close());
 afterEach(() => Program.endAll());
 
-const list = (query: Readonly<Record<string, string>> = {}): Promise<TestResponse<Page>> =>
-  service.request<Page>(`/request-logs?${new URLSearchParams({ environment: 'production', ...query })}`, {
-    login: owner,
+const list = (
+  query: Readonly<Record<string, string>> = {},
+  from = service,
+  login = owner,
+): Promise<TestResponse<Page>> =>
+  from.request<Page>(`/request-logs?${new URLSearchParams({ environment: 'production', ...query })}`, {
+    login,
   });
 const partitionOf = (time: Date): string =>
   `request_log_${time.toISOString().slice(0, 10).replaceAll('-', '')}`;
@@ -61,8 +66,12 @@ const rotateAt = (time: Date): Promise<void> =>
   service.app.get(DailyPartitions).rotate('request_log', time, { days: 30 });
 
 /** Holds a lock on a connection of its own while the work runs. */
-async function whileHoldingLock(statement: string, work: () => Promise<void>): Promise<void> {
-  const connection = new pg.Client({ connectionString: service.database.url });
+async function whileHoldingLock(
+  statement: string,
+  work: () => Promise<void>,
+  { database } = service,
+): Promise<void> {
+  const connection = new pg.Client({ connectionString: database.url });
   await connection.connect();
   try {
     await connection.query(`BEGIN; ${statement}`);
@@ -74,13 +83,16 @@ async function whileHoldingLock(statement: string, work: () => Promise<void>): P
 }
 
 describe('Slow queries of the request log', () => {
-  it('are canceled, and do not delay other requests', async () => {
+  // Yesterday's partition, so that today's entries can be written.
+  const lockOfYesterday = (): string =>
+    `LOCK TABLE ${partitionOf(new Date(Date.now() - DAY))} IN ACCESS EXCLUSIVE MODE`;
+
+  it('are canceled, also those that wait for another one, and do not delay other requests', async () => {
     // Connects to the database, which takes longer than a query may on a busy machine.
     expect((await list()).status).toBe(200);
-    // Yesterday's partition, so that today's entries can be written.
-    const yesterday = partitionOf(new Date(Date.now() - DAY));
-    await whileHoldingLock(`LOCK TABLE ${yesterday} IN ACCESS EXCLUSIVE MODE`, async () => {
-      const slowQueries = Promise.all(Array.from({ length: 20 }, () => list()));
+    await whileHoldingLock(lockOfYesterday(), async () => {
+      // As many as an organization can have at the same time.
+      const slowQueries = Promise.all(Array.from({ length: 5 }, () => list()));
       let arePending = true;
       void slowQueries.finally(() => (arePending = false));
       let completed = 0;
@@ -91,15 +103,38 @@ describe('Slow queries of the request log', () => {
         });
         expect(status).toBe(200);
       }
-      // The queries take two seconds, so a request that waited for them would be one of a few.
+      // The queries take a second or more, so a request that waited for them would be one of a few.
       expect(completed).toBeGreaterThan(10);
-      const responses = await slowQueries;
-      const canceled = responses.filter(({ status }) => status === 504);
-      // One query of an organization runs and four wait; the others are refused.
-      expect(canceled.map(({ body }) => body)).toEqual(Array.from({ length: 5 }, () => TIMEOUT));
-      expect(responses.filter(({ status }) => status === 429)).toHaveLength(15);
+      for (const { status, body } of await slowQueries) expect([status, body]).toEqual([504, TIMEOUT]);
     });
     expect((await list()).status).toBe(200);
+  });
+
+  it('are refused while one of the organization runs and four wait', async () => {
+    // None is canceled during the test: a query that arrived later would take its place.
+    const own = await startTestApp({
+      DASHBOARD_REQUESTS_PER_MINUTE: '1000000',
+      REQUEST_LOG_QUERY_TIMEOUT_MS: '60000',
+    });
+    try {
+      const login = await own.login('owner');
+      const responses: number[] = [];
+      let queries: Promise<unknown> = Promise.resolve();
+      const send = async () => void responses.push((await list({}, own, login)).status);
+      await whileHoldingLock(
+        lockOfYesterday(),
+        async () => {
+          queries = Promise.all(Array.from({ length: 20 }, send));
+          await eventually('all but five are refused', () => responses.length >= 15);
+          expect(responses).toEqual(Array.from({ length: 15 }, () => 429));
+        },
+        own,
+      );
+      await queries;
+      expect(responses.slice(15)).toEqual([200, 200, 200, 200, 200]);
+    } finally {
+      await own.close();
+    }
   });
 });
 
@@ -219,7 +254,7 @@ describe('SIGTERM while entries cannot be written', () => {
   const unused: TestApp[] = [];
 
   beforeAll(async () => {
-    for (let index = 0; index < 5; index += 1) applications.push(await startTestApp());
+    for (let index = 0; index < 6; index += 1) applications.push(await startTestApp());
     unused.push(...applications);
   });
   afterAll(async () => {
@@ -302,6 +337,40 @@ describe('SIGTERM while entries cannot be written', () => {
     await baseUrlOf(startProgram(own));
     await eventually('the file is gone', () => filesOf(own).length === 0 || undefined);
     expect(await loggedUsers(own)).toEqual(USERS.toSorted());
+  });
+
+  it.concurrent('keeps the entries while a job waits for a full disk', async () => {
+    const own = unused.pop()!;
+    // Interrupted by a process that was killed: nobody can store that its attempt has ended.
+    const { clientId } = own.production;
+    await addEndpoint(own, clientId, 'https://receiver.invalid');
+    await own.database.query(
+      `WITH event AS (
+         INSERT INTO webhook_event (id, created_at, client_id, environment, event, body)
+         VALUES (gen_random_uuid(), now(), $1, 'production', 'CARD_UPDATED', '{}') RETURNING id, created_at)
+       INSERT INTO webhook_delivery (endpoint_id, event_id, event_created_at, url, attempts_allowed, due_at, attempts, claim_id,
+                                     attempt_started_at, lease_until)
+       SELECT webhook_endpoint.id, event.id, event.created_at, url, 3, now(), 1, gen_random_uuid(), now(),
+              now() - interval '1 hour' FROM webhook_endpoint, event`,
+      [clientId],
+    );
+    await own.database.query(
+      `CREATE FUNCTION no_room() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
+         RAISE EXCEPTION 'could not extend file: No space left on device' USING ERRCODE = 'disk_full'; END $$;
+       CREATE TRIGGER full_disk BEFORE INSERT ON request_log EXECUTE FUNCTION no_room()`,
+    );
+    const program = startProgram(own);
+    const baseUrl = await baseUrlOf(program);
+    expect(await createTokens(own, baseUrl)).toEqual(USERS.map(() => 200));
+    await program.waitForOutput(/Attempts wait to be settled/);
+    program.signal('SIGTERM');
+    expect((await program.ended).code).toBe(0);
+    const [file = ''] = filesOf(own);
+    expect(
+      readFileSync(join(folderOf(own), file), 'utf8')
+        .trim()
+        .split('\n'),
+    ).toHaveLength(USERS.length);
   });
 
   it.concurrent('sets a file aside that it cannot read', async () => {

@@ -13,10 +13,10 @@ import {
   type RequestLogOverview,
 } from '../../src/modules/request-logs/index.js';
 import { moveClock } from '../support/clock.js';
-import { COMMAND_TIMEOUT, startTestAppWithCommands, type Commands } from '../support/commands.js';
+import { COMMAND_TIMEOUT, startTestAppWithCommands, type Commands } from '../support/programs/commands.js';
 import { eventually } from '../support/eventually.js';
-import { Program } from '../support/program.js';
-import { fillRequestLog, loggedAttempt, loggedRequest } from '../support/request-log-entries.js';
+import { Program } from '../support/programs/program.js';
+import { fillRequestLog, loggedAttempt, loggedRequest } from '../support/logs/request-log-entries.js';
 import type { TestApp } from '../support/test-app.js';
 
 const ROLLUPS = ['request_log_rollup', 'request_log_hourly_rollup'];
@@ -97,7 +97,6 @@ function outcomesOf(rows: readonly Row[]): OutcomeCounts {
     total: rows.length,
     succeeded: rows.length - failed,
     failed,
-    noResponse: count(({ statusCode }) => statusCode === 0),
     status2xx: count(between(200, 300)),
     status3xx: count(between(300, 400)),
     status4xx: count(between(400, 500)),

@@ -2,12 +2,16 @@ import { execFile } from 'node:child_process';
 import { mkdtempSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { accessToken } from '../support/device-flow.js';
-import { installClients, nodeVersions, type InstalledClients } from '../support/installed-clients.js';
-import { Program, run } from '../support/program.js';
+import { accessToken } from '../support/logins/device-flow.js';
+import {
+  installClients,
+  nodeVersions,
+  type InstalledClients,
+} from '../support/programs/installed-clients.js';
+import { Program, run } from '../support/programs/program.js';
 import { startTestApp, type TestApp } from '../support/test-app.js';
-import { toolPath } from '../support/tools.js';
-import { startReceiver, type WebhookReceiver } from '../support/webhook-receiver.js';
+import { toolPath } from '../support/programs/tools.js';
+import { startReceiver, type WebhookReceiver } from '../support/webhooks/webhook-receiver.js';
 
 const ROOT = join(import.meta.dirname, '..', '..');
 const NAME = '@merchant-connectivity/sdk';

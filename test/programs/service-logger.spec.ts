@@ -1,7 +1,7 @@
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 
-const REGISTER = new URL('../support/register-typescript.mjs', import.meta.url).href;
+const REGISTER = new URL('../support/runner/register-typescript.mjs', import.meta.url).href;
 const LOGGER = new URL('../../src/infrastructure/logging/service-logger.ts', import.meta.url).href;
 
 /** Runs a program that logs 1,000 lines and ends as the code says. @returns what it wrote */

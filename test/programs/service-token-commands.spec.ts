@@ -1,10 +1,10 @@
 import { HOUR, SECOND } from '../../src/infrastructure/time/index.js';
 import { PLATFORM } from '../../src/modules/audit-logs/index.js';
-import { COMMAND_TIMEOUT, startTestAppWithCommands, type Commands } from '../support/commands.js';
+import { COMMAND_TIMEOUT, startTestAppWithCommands, type Commands } from '../support/programs/commands.js';
 import { eventually } from '../support/eventually.js';
-import { UNKNOWN_ID } from '../support/operations.js';
-import { Program } from '../support/program.js';
-import { rememberSecret } from '../support/run-directory.js';
+import { UNKNOWN_ID } from '../support/documents/operations.js';
+import { Program } from '../support/programs/program.js';
+import { rememberSecret } from '../support/runner/run-directory.js';
 import type { TestApp } from '../support/test-app.js';
 
 import.meta.jest.setTimeout(COMMAND_TIMEOUT);
@@ -46,7 +46,7 @@ const lastUseOf = async (id: string): Promise<Date | null | undefined> =>
     )
   )[0]?.last_used_at;
 
-describe('npm run cli -- service-token', () => {
+describe('mcs-admin service-token', () => {
   it('creates, lists, rotates and revokes a token that the service accepts', async () => {
     const created = await commands.result<{ service_token_id: string; token: string }>(
       "service-token create --name 'Card updater' --scope events:publish --scope detections:write,events:publish",

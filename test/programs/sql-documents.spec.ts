@@ -3,7 +3,7 @@ import { mkdtempSync, readFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { cloneDatabase } from '../support/database.js';
+import { cloneDatabase } from '../support/database/database.js';
 
 const ROOT = join(import.meta.dirname, '..', '..');
 

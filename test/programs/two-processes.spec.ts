@@ -1,10 +1,10 @@
 import { createServer, request as forward, type Server } from 'node:http';
 import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
-import { ALL_TOOLS, CLIENTS, mcpToken } from '../support/agents.js';
-import { Browser, decide, freshAddress, GRANT, startFlow } from '../support/device-flow.js';
-import { Program } from '../support/program.js';
-import { rememberSecret } from '../support/run-directory.js';
+import { ALL_TOOLS, CLIENTS, mcpToken } from '../support/agents/agents.js';
+import { Browser, decide, freshAddress, GRANT, startFlow } from '../support/logins/device-flow.js';
+import { Program } from '../support/programs/program.js';
+import { rememberSecret } from '../support/runner/run-directory.js';
 import { newKeys, startTestApp, type Login, type TestApp } from '../support/test-app.js';
 
 const TIMEOUT = 90_000;

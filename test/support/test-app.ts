@@ -6,18 +6,22 @@ import { TransactionHost } from '@nestjs-cls/transactional';
 import type { NestExpressApplication } from '@nestjs/platform-express';
 import type { AppOptions } from '../../src/app.module.js';
 import { createApplication } from '../../src/application.js';
-import { loadConfiguration } from '../../src/infrastructure/config/index.js';
+import {
+  configurationDefinitions,
+  loadConfiguration,
+  variablesOf,
+} from '../../src/infrastructure/config/index.js';
 import type { DashboardRole } from '../../src/infrastructure/auth/index.js';
 import type { IssuedCredentials } from '../../src/modules/api-clients/index.js';
 import { LoginService } from '../../src/modules/dashboard-login/index.js';
 import { DashboardUsersService } from '../../src/modules/dashboard-users/index.js';
 import { OrganizationsService } from '../../src/modules/organizations/index.js';
-import { expectDocumented } from './api-document.js';
-import { openSession } from './dashboard-users.js';
-import { cloneDatabase, type TestDatabase } from './database.js';
-import { encoded, send } from './http.js';
-import { isOwnOrigin, outgoingRequests } from './outgoing-requests.js';
-import { rememberSecret } from './run-directory.js';
+import { expectDocumented } from './documents/api-document.js';
+import { openSession } from './pages/dashboard-users.js';
+import { cloneDatabase, type TestDatabase } from './database/database.js';
+import { encoded, send } from './http/http.js';
+import { isOwnOrigin, outgoingRequests } from './http/outgoing-requests.js';
+import { rememberSecret } from './runner/run-directory.js';
 
 export interface TestResponse<Body = Record<string, unknown>> {
   readonly status: number;
@@ -82,6 +86,15 @@ export function newKeys() {
   };
   rememberSecret(...Object.values(keys));
   return keys;
+}
+
+/** Returns settings with which no test reaches a rate limit: those of all capabilities. */
+export function withoutLimits(): Record<string, string> {
+  const names = configurationDefinitions().flatMap(({ target }) =>
+    variablesOf(target).map(({ name }) => name),
+  );
+  const limits = names.filter((name) => /_PER_(?:MINUTE|HOUR)/.test(name));
+  return Object.fromEntries(limits.map((name) => [name, '1000000']));
 }
 
 /** Milliseconds. The tests of the pauses after failed logins set the usual ones. */

@@ -9,7 +9,7 @@ import {
 import { EXIT, Failure, isTemporary } from './failures.js';
 import { clientOf } from './http.js';
 import type { Output } from './output.js';
-import type { Environment, Profile, Settings } from './settings.js';
+import { isSameOrigin, type Environment, type Profile, type Settings } from './settings.js';
 
 /** Milliseconds before its expiry in which a token is no longer used. */
 const LEEWAY = 10_000;
@@ -43,18 +43,23 @@ export class AccessTokens {
     private readonly output: Output,
   ) {}
 
-  /** Returns the stored token. @throws Failure if there is none, or if it has expired */
+  /** Returns the stored token. @throws Failure if there is none, it has expired, or it is for another service */
   current(): string {
-    const fromEnvironment = process.env['MCS_ACCESS_TOKEN'];
+    const fromEnvironment = process.env['MCS_ACCESS_TOKEN'] || this.settings.apiKey;
     if (fromEnvironment) return fromEnvironment;
     const { access_token: token, expires_at: expiresAt } = this.settings.profile;
+    const { dashboardUrl, storedFor } = this.settings;
+    if (token) this.settings.checkAddress(dashboardUrl, storedFor.token, 'MCS_ACCESS_TOKEN');
     if (!token || Date.parse(expiresAt ?? '') - LEEWAY < Date.now()) throw NOT_LOGGED_IN;
     return token;
   }
 
-  /** What is known about the token that is used: of a given one what it says itself, if it can be read. */
+  /** Returns the known properties of the token: for a token from the environment, its own claims, if it can be decoded. */
   get details(): Pick<Profile, 'environment' | 'expires_at'> {
     const fromEnvironment = process.env['MCS_ACCESS_TOKEN'];
+    const { apiKey } = this.settings;
+    if (!fromEnvironment && apiKey)
+      return { environment: apiKey.startsWith('mck_dev_') ? 'development' : 'production' };
     if (!fromEnvironment) return this.settings.profile;
     try {
       const payload = Buffer.from(fromEnvironment.split('.')[1] ?? '', 'base64url').toString();
@@ -138,16 +143,21 @@ export class AccessTokens {
   }
 
   private async store(token: string, seconds: number): Promise<void> {
-    const { baseUrl, dashboardUrl, connectorUrl, clientId, profile } = this.settings;
+    const { baseUrl, dashboardUrl, connectorUrl, clientId, profile, storedFor } = this.settings;
     const me = await clientOf({ baseUrl: dashboardUrl, accessToken: token }).getCurrentUser({
       maxRetries: RETRIES_AFTER_APPROVAL,
     });
+    const keepsSecret = clientId === profile.client_id && isSameOrigin(storedFor.secret, baseUrl);
+    if (profile.client_secret && !keepsSecret)
+      this.output.progress(
+        `The profile no longer has the secret of the API client ${profile.client_id} of ${storedFor.secret}.`,
+      );
     this.settings.store({
       base_url: baseUrl,
       dashboard_url: dashboardUrl === baseUrl ? undefined : dashboardUrl,
       connector_url: connectorUrl === baseUrl ? undefined : connectorUrl,
       client_id: clientId,
-      client_secret: clientId === profile.client_id ? profile.client_secret : undefined,
+      client_secret: keepsSecret ? profile.client_secret : undefined,
       access_token: token,
       expires_at: new Date(Date.now() + seconds * 1000).toISOString(),
       environment: me.token?.environment,
@@ -163,10 +173,9 @@ export class AccessTokens {
 
   /** Revokes the stored token unless it has expired. It is sent only to the service, and with the client, that it was stored with. */
   async revoke(): Promise<void> {
-    const { base_url, dashboard_url, client_id, access_token: token, expires_at } = this.settings.profile;
+    const { client_id, access_token: token, expires_at } = this.settings.profile;
     if (!token || !client_id || Date.parse(expires_at ?? '') < Date.now()) return;
-    const baseUrl = dashboard_url ?? base_url ?? this.settings.dashboardUrl;
-    await clientOf({ baseUrl }).revokeToken({ token, client_id });
+    await clientOf({ baseUrl: this.settings.storedFor.token }).revokeToken({ token, client_id });
   }
 
   private client(): MerchantConnectivity {

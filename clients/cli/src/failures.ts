@@ -8,7 +8,7 @@ export class Failure extends Error {
   constructor(
     message: string,
     readonly exitCode: number = EXIT.failure,
-    /** What to do next. */
+    /** The next step for the user. */
     readonly hint?: string,
     /** Details for programs and for support. */
     readonly details: Readonly<Record<string, string | number>> = {},
@@ -19,14 +19,15 @@ export class Failure extends Error {
 
 export const usage = (message: string): Failure => new Failure(message, EXIT.usage);
 
-/** What to do if an address does not respond. */
+/** The hint if an address does not respond. */
 const NOT_REACHED =
   'Check that the service runs at this address. --base-url, MCS_BASE_URL and MCS_DASHBOARD_URL change it.';
 
 const HINTS: Readonly<Record<string, string>> = {
-  INVALID_API_KEYS: 'Check MCS_CLIENT_ID and MCS_CLIENT_SECRET, or run: mcs login --credentials <file>',
+  INVALID_API_KEYS:
+    'Check MCS_CLIENT_ID, and MCS_API_KEY or MCS_CLIENT_SECRET, or run: mcs login --credentials <file>',
   INVALID_ACCESS_TOKEN: 'Log in: mcs login',
-  INSUFFICIENT_SCOPE: 'Log in again, with all scopes: mcs login',
+  INSUFFICIENT_SCOPE: 'Add the scope to the API key, or log in again, with all scopes: mcs login',
   ENVIRONMENT_MISMATCH: 'Use a profile of the other environment: mcs --profile <name> …',
 };
 
@@ -36,7 +37,7 @@ export function isTemporary(error: unknown): boolean {
   return error instanceof ConnectionError;
 }
 
-/** What is printed about a failed command. */
+/** The output for a failed command. */
 export interface FailureReport {
   readonly exitCode: number;
   readonly message: string;

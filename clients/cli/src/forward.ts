@@ -6,7 +6,7 @@ import { isLoopback } from './loopback.js';
 /** Milliseconds, as for a delivery by the service. */
 const TIMEOUT = 10_000;
 
-/** What the local server made of an event. */
+/** The response of the local server to an event. */
 export interface Forwarded {
   /** 0 if there was no response. */
   readonly status: number;

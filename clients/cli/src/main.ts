@@ -1,18 +1,24 @@
 import { Command, CommanderError } from 'commander';
 import { addAccounts } from './commands/accounts.js';
 import { addAgent } from './commands/agent.js';
+import { addAgents } from './commands/agents.js';
+import { addApi } from './commands/api.js';
 import { addAudit } from './commands/audit.js';
 import { addCompletion } from './commands/completion.js';
 import { addDetected } from './commands/detected.js';
 import { addEndpoints } from './commands/endpoints.js';
+import { addEvents } from './commands/events.js';
+import { addLinks } from './commands/links.js';
 import { addListen } from './commands/listen.js';
 import { addLogin } from './commands/login.js';
 import { addLogs } from './commands/logs.js';
 import { addMerchants } from './commands/merchants.js';
+import { addProfiles } from './commands/profiles.js';
 import { addSandbox } from './commands/sandbox.js';
 import { addSessions } from './commands/sessions.js';
 import { addTokens } from './commands/tokens.js';
 import { addTrigger } from './commands/trigger.js';
+import { addUsers } from './commands/users.js';
 import { addVerify } from './commands/verify.js';
 import { EXIT, Failure } from './failures.js';
 import { Output } from './output.js';
@@ -36,25 +42,31 @@ const program = new Command('mcs')
   .addHelpText(
     'after',
     `
-Credentials of an API client come from MCS_CLIENT_ID and MCS_CLIENT_SECRET, or from mcs login --credentials.
+Credentials of an API client come from MCS_CLIENT_ID, and MCS_API_KEY or MCS_CLIENT_SECRET, or from mcs login --credentials.
 Exit codes: 0 success, 1 failure, 2 wrong usage, 4 not logged in.`,
   )
   .exitOverride();
 
 for (const add of [
   addLogin,
+  addProfiles,
   addTokens,
   addSessions,
   addAgent,
+  addAgents,
+  addLinks,
   addMerchants,
   addAccounts,
   addDetected,
   addSandbox,
   addTrigger,
   addListen,
+  addEvents,
   addEndpoints,
   addLogs,
   addAudit,
+  addUsers,
+  addApi,
   addVerify,
   addCompletion,
 ])
@@ -79,5 +91,24 @@ function reportUsage({ code, message }: CommanderError): number {
   if (code === 'commander.help' && !output.isJson) return EXIT.usage;
   const text = code === 'commander.help' ? 'Give a command.' : message.replace(/^error: /, '');
   const sentence = text.replace(/^\p{Ll}/u, (letter) => letter.toUpperCase()).replace(/\n/g, '. ');
-  return output.failure(new Failure(sentence, EXIT.usage, 'Run mcs --help for help.'));
+  return output.failure(
+    new Failure(
+      sentence,
+      EXIT.usage,
+      `Run ${[...commandOf(process.argv.slice(2)), '--help'].join(' ')} for help.`,
+    ),
+  );
+}
+
+/** Returns the words of the command that the arguments name, as far as they are right. */
+function commandOf(words: readonly string[]): string[] {
+  const path = ['mcs'];
+  let command: Command = program;
+  for (const word of words) {
+    const next = command.commands.find((each) => each.name() === word);
+    if (!next) continue;
+    command = next;
+    path.push(word);
+  }
+  return path;
 }

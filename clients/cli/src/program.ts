@@ -6,7 +6,16 @@ import { clientOf } from './http.js';
 import { Output } from './output.js';
 import { Settings, type Environment, type GlobalOptions } from './settings.js';
 
-/** What a command works with. */
+/** Commands that create a profile, or use none. */
+const NEEDS_NO_PROFILE: ReadonlySet<string> = new Set([
+  'login',
+  'logout',
+  'profiles',
+  'completion',
+  'verify',
+]);
+
+/** The settings, output and requests that a command works with. */
 export class Session {
   readonly settings: Settings;
   readonly output: Output;
@@ -15,6 +24,7 @@ export class Session {
   constructor(command: Command) {
     const options = command.optsWithGlobals<GlobalOptions>();
     this.settings = new Settings(options);
+    if (!NEEDS_NO_PROFILE.has(command.name())) this.settings.checkProfile();
     this.output = new Output(options.json === true);
     this.tokens = new AccessTokens(this.settings, this.output);
   }

@@ -17,8 +17,9 @@ import { readText } from './text-files.js';
 
 const DEFAULT_BASE_URL = 'http://127.0.0.1:3000';
 const DEFAULT_PROFILE = 'default';
+const CLIENT_VARIABLES = 'MCS_CLIENT_ID, and MCS_API_KEY or MCS_CLIENT_SECRET';
 
-/** What `mcs login` stores. */
+/** The data that `mcs login` stores. */
 export interface Profile {
   readonly base_url?: string | undefined;
   readonly dashboard_url?: string | undefined;
@@ -66,7 +67,23 @@ export class Settings {
   }
 
   get profile(): Profile {
-    return this.read().profiles[this.profileName] ?? {};
+    return this.profiles[this.profileName] ?? {};
+  }
+
+  get profiles(): Readonly<Record<string, Profile>> {
+    return this.read().profiles;
+  }
+
+  /** @throws Failure if the profile that an option or a variable names is not stored */
+  checkProfile(): void {
+    const names = Object.keys(this.profiles);
+    if (this.profileName === DEFAULT_PROFILE || names.includes(this.profileName)) return;
+    const known = names.length === 0 ? 'No profile is stored' : `Stored profiles: ${names.join(', ')}`;
+    throw new Failure(
+      `There is no profile ${this.profileName}. ${known}.`,
+      EXIT.usage,
+      `Run mcs login --profile ${this.profileName} to create it.`,
+    );
   }
 
   get baseUrl(): string {
@@ -94,6 +111,11 @@ export class Settings {
     return this.environment['MCS_CLIENT_ID'] || this.profile.client_id;
   }
 
+  /** An API key, for commands that need the credentials of a client, and in place of an access token. */
+  get apiKey(): string | undefined {
+    return this.environment['MCS_API_KEY'] || undefined;
+  }
+
   /** The stored secret belongs to the stored client only. */
   get clientSecret(): string | undefined {
     const { client_id: stored, client_secret: secret } = this.profile;
@@ -102,12 +124,36 @@ export class Settings {
 
   /** @throws Failure if there are none */
   get clientCredentials(): { readonly clientId: string; readonly clientSecret: string } {
-    const { clientId, clientSecret } = this;
+    const { clientId } = this;
+    const given = this.apiKey || this.environment['MCS_CLIENT_SECRET'];
+    const clientSecret = given || this.clientSecret;
+    if (clientSecret && !given) this.checkAddress(this.baseUrl, this.storedFor.secret, CLIENT_VARIABLES);
     if (clientId && clientSecret) return { clientId, clientSecret };
     throw new Failure(
       'This command needs the credentials of an API client.',
       EXIT.notLoggedIn,
-      'Run mcs login --credentials <file>, or set MCS_CLIENT_ID and MCS_CLIENT_SECRET.',
+      `Run mcs login --credentials <file>, or set ${CLIENT_VARIABLES}.`,
+    );
+  }
+
+  /** The addresses that the stored secret of the API client and the stored access token are for. */
+  get storedFor(): { readonly secret: string; readonly token: string } {
+    const { base_url: secret = DEFAULT_BASE_URL, dashboard_url: token = secret } = this.profile;
+    return { secret, token };
+  }
+
+  /**
+   * Checks where a stored secret or token is sent: any script or folder can set the variables that name an address.
+   *
+   * @param variables those that give a credential for any address
+   * @throws Failure if the stored one is for another address
+   */
+  checkAddress(url: string, storedFor: string, variables: string): void {
+    if (isSameOrigin(storedFor, url)) return;
+    throw new Failure(
+      `The credentials of the profile ${this.profileName} are for ${storedFor}. They are not sent to ${url}.`,
+      EXIT.notLoggedIn,
+      `Log in there with another profile: mcs --profile <name> login. Or set ${variables}.`,
     );
   }
 
@@ -209,6 +255,13 @@ const STORAGE_PROBLEMS: Readonly<Record<string, string>> = {
   EPERM: 'you have no permission',
   EROFS: 'the disk is read-only',
 };
+
+/** Returns whether two addresses belong to one host and port. An address that is none has no origin. */
+export function isSameOrigin(address: string, other: string): boolean {
+  return (
+    [address, other].every((each) => URL.canParse(each)) && new URL(address).origin === new URL(other).origin
+  );
+}
 
 /** @throws Failure unless secrets can be sent to the address: over https, or to this machine */
 export function checkedUrl(url: string): string {

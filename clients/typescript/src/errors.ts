@@ -22,6 +22,8 @@ export class ApiError extends Error {
       readonly oauthError?: OAuthErrorCode | undefined;
       /** Seconds between polls from now on. */
       readonly interval?: number | undefined;
+      /** The cursor to continue with, if that of the request is too old (`EVENT_CURSOR_EXPIRED`). */
+      readonly oldestCursor?: string | undefined;
     } = {},
   ) {
     super(message);
@@ -76,6 +78,7 @@ export async function errorOf(operation: string, url: string, response: Response
     help: helpOf(url, headers.get('link') ?? ''),
     oauthError: body.error,
     interval: body.interval,
+    oldestCursor: body.oldest_cursor,
   });
 }
 

@@ -12,7 +12,9 @@ import type {
   CreateDetectionRequest,
   CreateMcpTokenRequest,
   CreateSessionRequest,
+  CreateSignInLinkRequest,
   CreateWebhookEndpointRequest,
+  CreatedSignInLinkResponse,
   CurrentUserResponse,
   DetectAccountsRequest,
   DeviceCodeRequest,
@@ -50,12 +52,14 @@ import type {
   PublishEventsRequest,
   PublishedEventResponse,
   QueuedDeliveriesResponse,
+  ReadWebhookEventsQuery,
   RecoverRequest,
   RecoveryResponse,
   RedeliverRequest,
   RequestLogEntryResponse,
   RevocationResponse,
   RevokeTokenRequest,
+  RotateWebhookEndpointKeyRequest,
   SearchDetectedAccountsRequest,
   SearchDetectedAccountsResponse,
   SessionResponse,
@@ -72,6 +76,7 @@ import type {
   UserErasureResponse,
   WebhookEndpointListResponse,
   WebhookEndpointResponse,
+  WebhookEventListResponse,
 } from './schemas.js';
 import { Transport, type RequestOptions } from './transport.js';
 
@@ -124,7 +129,7 @@ export class MerchantConnectivity extends Transport {
   /**
    * List request logs.
    *
-   * Returns the API requests and the webhook delivery attempts of an environment as one list, newest first. Use it to see what your program sent and how your endpoints responded. Entries must match all given filters; `event` with `type=request` matches nothing. Credentials, headers and the bodies of requests are not stored.
+   * Returns the API requests and the webhook delivery attempts of an environment as one list, newest first. Use it to see what your program sent and how your endpoints responded. Entries must match all given filters; `event` with `type=request` matches nothing. Credentials, bodies of requests and of successful responses, and headers other than `User-Agent` are not stored.
    */
   listRequestLogs(query: ListRequestLogsQuery, options?: RequestOptions): Pages<RequestLogEntryResponse> {
     return this.pages(
@@ -137,7 +142,7 @@ export class MerchantConnectivity extends Transport {
   /**
    * Get audit logs.
    *
-   * Returns what the users of your organization did, and tried to do, in the dashboard. The log covers both environments, newest entries first, 100 per page. Entries are never changed or deleted. Requires production credentials.
+   * Returns what the users of your organization did, and tried to do, in the dashboard. The log covers both environments, newest entries first. Entries are never changed or deleted. Requires production credentials.
    */
   listAuditLogs(query: ListAuditLogsQuery = {}, options?: RequestOptions): Pages<AuditLogEntryResponse> {
     return this.pages(
@@ -199,6 +204,8 @@ export class MerchantConnectivity extends Transport {
       {
         method: 'POST',
         path: '/webhook-endpoints/create',
+        repeatable: 'with_idempotency_key',
+        acceptsKey: true,
         surface: 'dashboard',
         credentials: 'bearer',
         body,
@@ -218,7 +225,7 @@ export class MerchantConnectivity extends Transport {
   ): Promise<ApplicationReceipt> {
     return this.send(
       'submitJobApplication',
-      { method: 'POST', path: '/apply', surface: 'careers', credentials: 'none', body },
+      { method: 'POST', path: '/apply', repeatable: 'never', surface: 'careers', credentials: 'none', body },
       options,
     );
   }
@@ -226,7 +233,7 @@ export class MerchantConnectivity extends Transport {
   /**
    * Complete agent authorization.
    *
-   * Says which of your users has logged in to connect an agent. Users come to your login address with an `authorization_id`. Log the user in as always, call this operation from your backend, and redirect the browser to the `redirect_url`, where the user approves the agent. Works once, within 10 minutes. Until the browser has returned, a repeated request gets the same response.
+   * Says which of your users has logged in: to connect an agent, to use a sign-in link, or to open the page of the user. Users come to your login address with an `authorization_id`. Log the user in as always, call this operation from your backend with the credentials of the environment in the query of the address, and redirect the browser to the `redirect_url`, where the user continues. Works once, within 10 minutes. Until the browser has returned, a repeated request gets the same response.
    */
   completeAgentAuthorization(
     authorization_id: string | number,
@@ -303,7 +310,15 @@ export class MerchantConnectivity extends Transport {
   createDetection(body: CreateDetectionRequest, options?: RequestOptions): Promise<EventResponse> {
     return this.send(
       'createDetection',
-      { method: 'POST', path: '/detections', surface: 'internal', credentials: 'service', body },
+      {
+        method: 'POST',
+        path: '/detections',
+        repeatable: 'with_idempotency_key',
+        acceptsKey: true,
+        surface: 'internal',
+        credentials: 'service',
+        body,
+      },
       options,
     );
   }
@@ -316,7 +331,15 @@ export class MerchantConnectivity extends Transport {
   publishEvent(body: PublishEventRequest, options?: RequestOptions): Promise<EventResponse> {
     return this.send(
       'publishEvent',
-      { method: 'POST', path: '/events', surface: 'internal', credentials: 'service', body },
+      {
+        method: 'POST',
+        path: '/events',
+        repeatable: 'with_idempotency_key',
+        acceptsKey: true,
+        surface: 'internal',
+        credentials: 'service',
+        body,
+      },
       options,
     );
   }
@@ -329,7 +352,14 @@ export class MerchantConnectivity extends Transport {
   publishEvents(body: PublishEventsRequest, options?: RequestOptions): Promise<EventResultsResponse> {
     return this.send(
       'publishEvents',
-      { method: 'POST', path: '/events/batch', surface: 'internal', credentials: 'service', body },
+      {
+        method: 'POST',
+        path: '/events/batch',
+        repeatable: 'with_idempotency_key',
+        surface: 'internal',
+        credentials: 'service',
+        body,
+      },
       options,
     );
   }
@@ -559,7 +589,7 @@ export class MerchantConnectivity extends Transport {
   /**
    * Get a request log entry.
    *
-   * Returns one entry. For a delivery attempt, the entry also has the number of the attempt, the durations of its phases, and the beginning of your endpoint’s response if it was not 200. Use it to find out why a delivery failed. Entries of the other environment are not found.
+   * Returns one entry. For an API request, the entry also says who sent it. For a delivery attempt, it also has the number of the attempt, the durations of its phases, and the beginning of your endpoint’s response if it was not 200. Use it to find out why a delivery failed. Entries of the other environment are not found.
    */
   getRequestLog(id: string | number, options?: RequestOptions): Promise<SingleRequestLogEntryResponse> {
     return this.send(
@@ -675,7 +705,15 @@ export class MerchantConnectivity extends Transport {
   extendSession(body: ExtendSessionRequest, options?: RequestOptions): Promise<OpenedSessionResponse> {
     return this.send(
       'extendSession',
-      { method: 'POST', path: '/session/extend', surface: 'platform', credentials: 'basic', body },
+      {
+        method: 'POST',
+        path: '/session/extend',
+        repeatable: 'with_idempotency_key',
+        acceptsKey: true,
+        surface: 'platform',
+        credentials: 'basic',
+        body,
+      },
       options,
     );
   }
@@ -702,6 +740,49 @@ export class MerchantConnectivity extends Transport {
     return this.pages(
       'listSignInLinks',
       { method: 'GET', path: '/sign-in-links', surface: 'platform', credentials: 'basic', query },
+      options,
+    );
+  }
+
+  /**
+   * Create sign-in link.
+   *
+   * Creates a link with which one of your users signs in to a merchant, which connects the account. Send the `url` to the user, for example by email. Anyone who opens it must log in on your login page, and continues only as the user of the link. With the proof `phone`, the service sends the link by text message instead. A user gets at most 5 links per hour, and you can create 10000 links per day that are not sent to a phone. See `/docs/sign-in-links`.
+   */
+  createSignInLink(
+    body: CreateSignInLinkRequest,
+    options?: RequestOptions,
+  ): Promise<CreatedSignInLinkResponse> {
+    return this.send(
+      'createSignInLink',
+      {
+        method: 'POST',
+        path: '/sign-in-links',
+        repeatable: 'with_idempotency_key',
+        acceptsKey: true,
+        surface: 'platform',
+        credentials: 'basic',
+        body,
+      },
+      options,
+    );
+  }
+
+  /**
+   * Get sign-in link.
+   *
+   * Returns one of your sign-in links. Use it when the user has returned to you, or instead of the webhooks.
+   */
+  getSignInLink(id: string | number, options?: RequestOptions): Promise<SignInLinkResponse> {
+    return this.send(
+      'getSignInLink',
+      {
+        method: 'GET',
+        path: '/sign-in-links/{id}',
+        inPath: { id },
+        surface: 'platform',
+        credentials: 'basic',
+      },
       options,
     );
   }
@@ -804,6 +885,32 @@ export class MerchantConnectivity extends Transport {
   }
 
   /**
+   * Rotate the key of a webhook endpoint.
+   *
+   * Makes a new key, and lets the previous one sign, too, until the overlap ends. Add the new key to your receiver during the overlap. Use it regularly, after a leak, and to change what signs the deliveries.
+   */
+  rotateWebhookEndpointKey(
+    id: string | number,
+    body?: RotateWebhookEndpointKeyRequest,
+    options?: RequestOptions,
+  ): Promise<WebhookEndpointResponse> {
+    return this.send(
+      'rotateWebhookEndpointKey',
+      {
+        method: 'POST',
+        path: '/webhook-endpoints/{id}/rotate-key',
+        repeatable: 'with_idempotency_key',
+        acceptsKey: true,
+        inPath: { id },
+        surface: 'dashboard',
+        credentials: 'bearer',
+        body,
+      },
+      options,
+    );
+  }
+
+  /**
    * Stream webhooks (sandbox).
    *
    * Sends the events of your development client over this connection, as server-sent events. Use it to receive events on a machine that has no public URL; `mcs listen` forwards them to a local server.
@@ -812,6 +919,22 @@ export class MerchantConnectivity extends Transport {
     return this.open(
       'streamWebhooks',
       { method: 'GET', path: '/development/webhooks/stream', surface: 'platform', credentials: 'basic' },
+      options,
+    );
+  }
+
+  /**
+   * Read webhook events.
+   *
+   * Returns the events of your client in the order in which they were published, whether or not an endpoint received them. Use it if you have no public receiver, or to find what a receiver missed.
+   */
+  readWebhookEvents(
+    query: ReadWebhookEventsQuery = {},
+    options?: RequestOptions,
+  ): Promise<WebhookEventListResponse> {
+    return this.send(
+      'readWebhookEvents',
+      { method: 'GET', path: '/webhook-events', surface: 'platform', credentials: 'basic', query },
       options,
     );
   }

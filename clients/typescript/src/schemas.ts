@@ -14,7 +14,7 @@ export interface components {
        */
       expires_in: number;
       /**
-       * @description The token, a JWT (RFC 9068). Keep it secret: anyone who has it can act for the user.
+       * @description The token, a JWT (RFC 9068). Keep it secret: anyone who has it can act for the user or the API key.
        * @example eyJhbGciOiJFUzI1NiIsInR5cCI6ImF0K2p3dCIsImtpZCI6ImV4YW1wbGUifQ.eyJzdWIiOiJleGFtcGxlIn0.c2lnbmF0dXJl
        */
       access_token: string;
@@ -123,7 +123,7 @@ export interface components {
        */
       expires_at: string;
     };
-    /** @description A connected agent may no longer act for the user: you, the dashboard or the agent ended the connection, or a token was used twice. */
+    /** @description A connected agent may no longer act for the user: you, the dashboard, the user or the agent ended the connection, or a token was used twice. */
     AgentDisconnectedWebhook: {
       /**
        * @description The name of the event.
@@ -159,7 +159,7 @@ export interface components {
        */
       external_user_id: string;
       /**
-       * @description E.164; a valid US or Canadian number. Required for the agent to create sign-in links.
+       * @description E.164; a valid US or Canadian number. Leave it out for other users. With it, the agent sends sign-in links by text message; without it, the agent creates sign-in links only if you have a login page, where the user must log in.
        * @example +12125550123
        */
       phone_number?: string | null;
@@ -183,79 +183,91 @@ export interface components {
      * @enum {string}
      */
     AuditAction:
-      | 'auth.login'
-      | 'auth.logout'
-      | 'auth.two_factor_enable'
-      | 'auth.two_factor_disable'
-      | 'auth.recovery_codes_renew'
-      | 'auth.passkey_add'
-      | 'auth.passkey_rename'
-      | 'auth.passkey_remove'
-      | 'auth.provider_link'
-      | 'auth.provider_unlink'
-      | 'auth.session_end'
-      | 'auth.password_reset'
-      | 'auth.password_change'
+      | 'access_grant.create'
+      | 'access_grant.revoke'
+      | 'account.activate'
+      | 'account.create'
+      | 'account.logo_update'
+      | 'account.update'
+      | 'agent.approve'
+      | 'agent.decline'
+      | 'agent.disconnect'
+      | 'agent.refuse'
+      | 'agent.register'
+      | 'agent.remove'
+      | 'agent.reuse'
+      | 'agent.settings_update'
+      | 'audit_log.export'
+      | 'audit_stream.remove'
+      | 'audit_stream.skip'
+      | 'audit_stream.update'
       | 'auth.device_approve'
       | 'auth.device_deny'
       | 'auth.device_revoke'
-      | 'user.add'
-      | 'user.invite'
-      | 'user.update'
-      | 'user.unlock'
-      | 'user.remove'
-      | 'merchant.activate'
-      | 'merchant.hide'
-      | 'merchant.export'
-      | 'external_user.erase'
-      | 'request_log.export'
-      | 'audit_log.export'
-      | 'audit_stream.update'
-      | 'audit_stream.remove'
-      | 'webhook.create'
-      | 'webhook.update'
-      | 'webhook.delete'
-      | 'webhook.resend'
-      | 'access_grant.create'
-      | 'access_grant.revoke'
-      | 'secret.view'
-      | 'secret.rotate'
-      | 'sso.add'
-      | 'sso.update'
-      | 'sso.enable'
-      | 'sso.disable'
-      | 'sso.settings_update'
-      | 'domain.add'
-      | 'domain.remove'
-      | 'domain.prove'
-      | 'domain.lose_proof'
-      | 'agent.approve'
-      | 'agent.decline'
-      | 'agent.refuse'
-      | 'agent.reuse'
-      | 'agent.disconnect'
-      | 'sign_in_link.cancel'
-      | 'agent.settings_update'
-      | 'agent.register'
-      | 'agent.remove'
+      | 'auth.login'
+      | 'auth.logout'
+      | 'auth.passkey_add'
+      | 'auth.passkey_remove'
+      | 'auth.passkey_rename'
+      | 'auth.password_change'
+      | 'auth.password_reset'
+      | 'auth.provider_link'
+      | 'auth.provider_unlink'
+      | 'auth.recovery_codes_renew'
+      | 'auth.session_end'
+      | 'auth.two_factor_disable'
+      | 'auth.two_factor_enable'
       | 'client.create'
       | 'client.update'
+      | 'detected_account.import'
+      | 'domain.add'
+      | 'domain.lose_proof'
+      | 'domain.prove'
+      | 'domain.remove'
+      | 'external_user.erase'
+      | 'key.create'
+      | 'key.end'
+      | 'key.rotate'
+      | 'key.update'
+      | 'merchant.activate'
+      | 'merchant.export'
+      | 'merchant.hide'
+      | 'merchant_account.unlink'
+      | 'request_log.export'
+      | 'secret.rotate'
+      | 'secret.view'
       | 'service_token.create'
-      | 'service_token.rotate'
       | 'service_token.revoke'
-      | 'account.create'
-      | 'account.activate'
-      | 'account.update'
-      | 'account.logo_update';
-    /** @description The dashboard user or operator who performed the action. */
+      | 'service_token.rotate'
+      | 'sign_in_link.cancel'
+      | 'sign_in_link.create'
+      | 'sign_in_link.refuse'
+      | 'sso.add'
+      | 'sso.disable'
+      | 'sso.enable'
+      | 'sso.settings_update'
+      | 'sso.update'
+      | 'user.add'
+      | 'user.invite'
+      | 'user.remove'
+      | 'user.unlock'
+      | 'user.update'
+      | 'user_login.refuse'
+      | 'webhook.create'
+      | 'webhook.delete'
+      | 'webhook.resend'
+      | 'webhook.rotate_key'
+      | 'webhook.update'
+      | 'webhook.view_key';
+    /** @description The dashboard user, API key, API client or operator that performed the action. */
     AuditActorResponse: {
       /**
-       * @description Name of the user at the time. `operator` for an operator of the platform.
+       * @description Name of the user or API key at the time. `operator` for an operator of the platform.
        * @example Ada Lovelace
        */
       name: string;
       /**
-       * @description Email address of the user at the time. `operator` for an operator of the platform.
+       * @description Email address of the user at the time. `API key` for an API key, `operator` for an operator of the platform.
        * @example ada@example.com
        */
       email: string;
@@ -316,7 +328,7 @@ export interface components {
       datetime: string;
       /** @description The action and its outcome. */
       event: components['schemas']['AuditEventResponse'];
-      /** @description The dashboard user or operator who performed the action. */
+      /** @description The dashboard user, API key, API client or operator that performed the action. */
       actor: components['schemas']['AuditActorResponse'];
       /** @description The target of the action. */
       target: components['schemas']['AuditTargetResponse'];
@@ -344,7 +356,7 @@ export interface components {
     /** @description The target of the action. */
     AuditTargetResponse: {
       /**
-       * @description The kind of target: `user`, `passkey`, `device`, `merchant`, `external_user`, `request_log`, `audit_log`, `audit_stream`, `webhook_endpoint`, `access_grant`, `secret`, `sso_configuration`, `account`, `domain`, `agent`, `sign_in_link`, `api_client`, `service_token`. More may be added.
+       * @description The kind of target. [Audit actions](/docs/audit-actions) lists them; more may be added.
        * @example secret
        */
       type: string;
@@ -397,10 +409,10 @@ export interface components {
     AuthenticatedWebhookData: {
       /** @description Your own ID for the card. */
       card_id: string | null;
-      /** @description Metadata of the session; absent if none was attached. */
+      /** @description Metadata of the session or of the sign-in link; absent if none was attached. */
       metadata?: components['schemas']['WebhookMetadata'];
     };
-    /** @description Metadata of an authorization server: [RFC 8414, section 2](https://www.rfc-editor.org/rfc/rfc8414#section-2). The `issuer` is the `iss` of tokens, and also their `aud`. The only grant is the device flow. Introspection requires the credentials of the API client. */
+    /** @description Metadata of an authorization server: [RFC 8414, section 2](https://www.rfc-editor.org/rfc/rfc8414#section-2). The `issuer` is the `iss` of tokens, and also their `aud`. The grants are the device flow, and client credentials for API keys, and tokens of workloads that a key trusts. Introspection requires the credentials of the API client. */
     AuthorizationServerMetadata: {
       /**
        * Format: uri
@@ -441,7 +453,9 @@ export interface components {
       /**
        * @description Defined in RFC 8414 and its extensions.
        * @example [
-       *       "urn:ietf:params:oauth:grant-type:device_code"
+       *       "urn:ietf:params:oauth:grant-type:device_code",
+       *       "client_credentials",
+       *       "urn:ietf:params:oauth:grant-type:jwt-bearer"
        *     ]
        */
       grant_types_supported: string[];
@@ -453,16 +467,33 @@ export interface components {
       /**
        * @description Scopes that a token can have.
        * @example [
+       *       "accounts:read",
+       *       "accounts:write",
+       *       "agents:read",
+       *       "agents:write",
+       *       "audit_logs:read",
+       *       "detected_accounts:read",
+       *       "mcp_tokens:write",
+       *       "merchants:read",
        *       "request_logs:read",
+       *       "sandbox:write",
+       *       "sessions:write",
+       *       "sign_in_links:read",
+       *       "sign_in_links:write",
+       *       "tokens:introspect",
+       *       "users:erase",
+       *       "users:identify",
        *       "webhook_endpoints:read",
-       *       "webhook_endpoints:write"
+       *       "webhook_endpoints:write",
+       *       "webhook_events:read"
        *     ]
        */
       scopes_supported: components['schemas']['Scope'][];
       /**
        * @description Defined in RFC 8414 and its extensions.
        * @example [
-       *       "none"
+       *       "none",
+       *       "client_secret_basic"
        *     ]
        */
       token_endpoint_auth_methods_supported: string[];
@@ -523,7 +554,7 @@ export interface components {
       card_id: string;
       /** @description The reason as a sentence. The wording may change. */
       reason: string;
-      /** @description Metadata of the session; absent if none was attached. */
+      /** @description Metadata of the session or of the sign-in link; absent if none was attached. */
       metadata?: components['schemas']['WebhookMetadata'];
     };
     /** @description Fields that depend on the event. */
@@ -564,7 +595,7 @@ export interface components {
     CardUpdatedWebhookData: {
       /** @description Your own ID for the card. */
       card_id: string;
-      /** @description Metadata of the session; absent if none was attached. */
+      /** @description Metadata of the session or of the sign-in link; absent if none was attached. */
       metadata?: components['schemas']['WebhookMetadata'];
     };
     CompletedAuthorizationResponse: {
@@ -646,7 +677,7 @@ export interface components {
        */
       expires_in?: number | null;
       /**
-       * @description E.164; a valid US or Canadian number. Required for the agent connector to create sign-in links.
+       * @description E.164; a valid US or Canadian number. Leave it out for other users. With it, agents send sign-in links by text message; without it, they create sign-in links only if you have a login page, where the user must log in.
        * @example +12125550123
        */
       phone_number?: string | null;
@@ -688,6 +719,44 @@ export interface components {
         [key: string]: string;
       } | null;
     };
+    CreateSignInLinkRequest: {
+      /**
+       * @description Your own identifier for the user.
+       * @example user-8f3a
+       */
+      external_user_id: string;
+      /**
+       * @description ID of the merchant.
+       * @example 16
+       */
+      merchant_id: number;
+      /** @description E.164; a valid US or Canadian number. Required for the proof `phone`, and not allowed otherwise: the link is sent there, and to nobody else. */
+      phone_number?: string | null;
+      /**
+       * Format: uri
+       * @description Where the browser goes when the user is done, with `link_id` and `status` in the query: an `https` URL at a host that is listed in the settings for agents or, in development, at a loopback address. Do not trust the `status`: get the link.
+       */
+      return_url?: string | null;
+      /**
+       * @description Seconds until the link expires. The default is `3600`.
+       * @example 3600
+       */
+      expires_in?: number | null;
+      /**
+       * @description How the person who opens the link proves to be the user. The default is `partner_login`.
+       * @example partner_login
+       */
+      proof?: components['schemas']['SignInProof'] | null;
+      /**
+       * @description Your own values, echoed as `data.metadata` in the webhooks of this sign-in.
+       * @example {
+       *       "order": "4711"
+       *     }
+       */
+      metadata?: {
+        [key: string]: string;
+      } | null;
+    };
     CreateWebhookEndpointRequest: {
       /**
        * @description The environment whose events are sent. Must match the environment of the access token.
@@ -718,6 +787,79 @@ export interface components {
        * @example enabled
        */
       status?: components['schemas']['SettableWebhookEndpointStatus'] | null;
+      /**
+       * @description The key that signs the deliveries, besides `Service-Signature`. With a key of its own, the receiver needs no credential of the API. The default is `client`.
+       * @example hmac
+       */
+      signing?: components['schemas']['WebhookEndpointSigning'] | null;
+      /**
+       * @description At most 10 headers of your own, by name, such as the key of a gateway before your receiver. The service sends them with each delivery, stores their values encrypted, and never returns them.
+       * @example {
+       *       "X-Api-Key": "a key of your gateway"
+       *     }
+       */
+      headers?: {
+        [key: string]: string;
+      } | null;
+    };
+    CreatedSignInLinkResponse: {
+      /**
+       * Format: uuid
+       * @description ID of the link.
+       * @example 0f0c2f0e-8a3c-4b7a-9c38-3b5d3cf0a5d1
+       */
+      id: string;
+      /** @description The merchant. */
+      merchant: components['schemas']['AccountMerchantResponse'];
+      /**
+       * @description The status of the link.
+       * @example failed
+       */
+      status: components['schemas']['SignInLinkStatus'];
+      /**
+       * @description Why the link failed; null unless its status is `failed`.
+       * @example too_many_attempts
+       */
+      failure_reason: components['schemas']['SignInFailure'] | null;
+      /**
+       * @description Who cancelled the link; null unless its status is `cancelled`.
+       * @example null
+       */
+      cancelled_by: components['schemas']['SignInLinkCanceller'] | null;
+      /**
+       * @description How the person who opens the link proves to be the user.
+       * @example partner_login
+       */
+      proof: components['schemas']['SignInProof'];
+      /**
+       * @description Who created the link.
+       * @example backend
+       */
+      source: components['schemas']['SignInLinkSource'];
+      /**
+       * Format: uuid
+       * @description ID of the session of a completed link, which its event `AUTHENTICATED` has too; otherwise null.
+       * @example null
+       */
+      session_id: string | null;
+      /**
+       * Format: date-time
+       * @description When the link was created.
+       * @example 2026-01-31T08:15:30.123Z
+       */
+      created_at: string;
+      /**
+       * Format: date-time
+       * @description When the link expires or expired.
+       * @example 2026-01-31T08:15:30.123Z
+       */
+      expires_at: string;
+      /**
+       * Format: uri
+       * @description Send it to the user. It opens nothing without the login of the user. Null if the link was sent to a phone.
+       * @example https://mcp.example.com/sign-in/0f0c2f0e-8a3c-4b7a-9c38-3b5d3cf0a5d1
+       */
+      url: string | null;
     };
     CurrentTokenResponse: {
       /**
@@ -742,17 +884,17 @@ export interface components {
     CurrentUserResponse: {
       /**
        * Format: uuid
-       * @description ID of the user.
+       * @description ID of the user or the API key.
        * @example 5b0c7a52-43c8-4c0e-9a53-0f2d4f0f6a11
        */
       id: string;
       /**
-       * @description Name of the user.
+       * @description Name of the user or the API key.
        * @example Ada Lovelace
        */
       name: string;
       /**
-       * @description Email address of the user.
+       * @description Email address of the user; `API key` for an API key.
        * @example ada@example.com
        */
       email: string;
@@ -767,7 +909,7 @@ export interface components {
        * @example admin
        */
       role: components['schemas']['Role'];
-      /** @description The access token; null if the request was authenticated by a dashboard login. */
+      /** @description The access token or API key; null if the request was authenticated by a dashboard login. */
       token: components['schemas']['CurrentTokenResponse'] | null;
     };
     /**
@@ -940,7 +1082,9 @@ export interface components {
       | 'PAYLOAD_TOO_LARGE'
       | 'UNSUPPORTED_MEDIA_TYPE'
       | 'INTERNAL_ERROR'
-      | 'SERVICE_UNAVAILABLE';
+      | 'SERVICE_UNAVAILABLE'
+      | 'WEBHOOK_ENDPOINT_KEY_ROTATING'
+      | 'EVENT_CURSOR_EXPIRED';
     ErrorResponse: {
       /**
        * @description Category of the error.
@@ -962,6 +1106,11 @@ export interface components {
        * @example 12
        */
       retry_after?: number;
+      /**
+       * @description The `cursor` to continue with. Only present if the cursor of the request is too old.
+       * @example AVmXo2uFyR7Q1dJ0c3hKp1tbMTZd
+       */
+      oldest_cursor?: string;
     };
     /**
      * @description Category of an error. More categories may be added.
@@ -1026,17 +1175,17 @@ export interface components {
      * @enum {string}
      */
     EventName:
-      | 'AUTHENTICATED'
-      | 'CARD_UPDATED'
-      | 'CARD_FAILED'
       | 'ACCOUNT_LOGIN_REQUIRED'
-      | 'NEW_TRANSACTIONS_AVAILABLE'
-      | 'MERCHANT_STATUS_UPDATE'
-      | 'SIGN_IN_LINK_FAILED'
-      | 'SIGN_IN_LINK_EXPIRED'
-      | 'NEW_DETECTED_ACCOUNTS_AVAILABLE'
       | 'AGENT_CONNECTED'
-      | 'AGENT_DISCONNECTED';
+      | 'AGENT_DISCONNECTED'
+      | 'AUTHENTICATED'
+      | 'CARD_FAILED'
+      | 'CARD_UPDATED'
+      | 'MERCHANT_STATUS_UPDATE'
+      | 'NEW_DETECTED_ACCOUNTS_AVAILABLE'
+      | 'NEW_TRANSACTIONS_AVAILABLE'
+      | 'SIGN_IN_LINK_EXPIRED'
+      | 'SIGN_IN_LINK_FAILED';
     EventResponse: {
       /**
        * Format: uuid
@@ -1149,7 +1298,7 @@ export interface components {
       session_id: string;
     };
     /**
-     * @description Why a delivery attempt failed. `NON_200`: the endpoint responded with another status than 200. `INTERRUPTED`: the service’s process ended during the attempt. All other values say why there was no response. More may be added.
+     * @description Why a delivery attempt failed. `NON_200`: the endpoint responded with a status other than 200. `INTERRUPTED`: the service’s process ended during the attempt. `KEY_UNAVAILABLE`: the service could not read the key of the endpoint, and sent nothing. All other values say why there was no response. More may be added.
      * @enum {string}
      */
     FailureReason:
@@ -1162,7 +1311,8 @@ export interface components {
       | 'HEADERS_TOO_LARGE'
       | 'FORBIDDEN_ADDRESS'
       | 'NON_200'
-      | 'INTERRUPTED';
+      | 'INTERRUPTED'
+      | 'KEY_UNAVAILABLE';
     FindUserErasureQuery: {
       /** @description Your own identifier for the user. */
       external_user_id: string;
@@ -1207,7 +1357,7 @@ export interface components {
        */
       token_type?: components['schemas']['TokenType'];
       /**
-       * @description Whom the token acts for: the ID of a dashboard user, or for an MCP token your own identifier for the user.
+       * @description Whom the token acts for: the ID of a dashboard user, or of the API client for a token of an API key, or for an MCP token your own identifier for the user.
        * @example 5b0c7a52-43c8-4c0e-9a53-0f2d4f0f6a11
        */
       sub?: string;
@@ -1384,6 +1534,12 @@ export interface components {
        */
       end?: string;
       /**
+       * @description Maximum number of entries in the page.
+       * @default 100
+       * @example 100
+       */
+      limit?: number;
+      /**
        * @description The `next_cursor` of the previous page. Send the same `start` and `end` again.
        * @example AVmXo2uFyR7Q1dJ0c3hKp1tbMTc2OTg0NzMzMDEyMywiNDIiXQ
        */
@@ -1464,10 +1620,15 @@ export interface components {
       /** @description Only API requests whose response has this `error_code`. */
       error_code?: components['schemas']['ErrorCode'];
       /**
-       * @description Only failed API requests with this `X-Request-Id`.
+       * @description Only API requests with this `X-Request-Id`.
        * @example 5f0c1c1e-9f7b-4b0e-8a52-3f6f0f1f2b3c
        */
       request_id?: string;
+      /**
+       * @description Only API requests that were sent with the API key of this name.
+       * @example order-service
+       */
+      api_key?: string;
       /**
        * Format: uuid
        * @description Only delivery attempts to this webhook endpoint.
@@ -1735,6 +1896,8 @@ export interface components {
       | 'invalid_request'
       | 'invalid_client'
       | 'invalid_grant'
+      | 'unauthorized_client'
+      | 'invalid_scope'
       | 'unsupported_grant_type'
       | 'unsupported_response_type'
       | 'invalid_target'
@@ -1767,6 +1930,11 @@ export interface components {
        * @example 12
        */
       retry_after?: number;
+      /**
+       * @description The `cursor` to continue with. Only present if the cursor of the request is too old.
+       * @example AVmXo2uFyR7Q1dJ0c3hKp1tbMTZd
+       */
+      oldest_cursor?: string;
       /**
        * @description The OAuth error code. Standard OAuth clients branch on this value.
        * @example authorization_pending
@@ -1915,7 +2083,7 @@ export interface components {
       /** @description Makes retries safe: an event with the same key and content is published once. */
       idempotency_key?: string | null;
     };
-    /** @description A connected agent may no longer act for the user: you, the dashboard or the agent ended the connection, or a token was used twice. */
+    /** @description A connected agent may no longer act for the user: you, the dashboard, the user or the agent ended the connection, or a token was used twice. */
     PublishAgentDisconnectedRequest: {
       /**
        * Format: uuid
@@ -2059,19 +2227,19 @@ export interface components {
       /** @description Makes retries safe: an event with the same key and content is published once. */
       idempotency_key?: string | null;
     };
-    /** @description The body. `event` tells which one. */
+    /** @description The body. `event` names its type. */
     PublishEventRequest:
-      | components['schemas']['PublishAuthenticatedRequest']
-      | components['schemas']['PublishCardUpdatedRequest']
-      | components['schemas']['PublishCardFailedRequest']
       | components['schemas']['PublishAccountLoginRequiredRequest']
-      | components['schemas']['PublishNewTransactionsAvailableRequest']
-      | components['schemas']['PublishMerchantStatusUpdateRequest']
-      | components['schemas']['PublishSignInLinkFailedRequest']
-      | components['schemas']['PublishSignInLinkExpiredRequest']
-      | components['schemas']['PublishNewDetectedAccountsAvailableRequest']
       | components['schemas']['PublishAgentConnectedRequest']
-      | components['schemas']['PublishAgentDisconnectedRequest'];
+      | components['schemas']['PublishAgentDisconnectedRequest']
+      | components['schemas']['PublishAuthenticatedRequest']
+      | components['schemas']['PublishCardFailedRequest']
+      | components['schemas']['PublishCardUpdatedRequest']
+      | components['schemas']['PublishMerchantStatusUpdateRequest']
+      | components['schemas']['PublishNewDetectedAccountsAvailableRequest']
+      | components['schemas']['PublishNewTransactionsAvailableRequest']
+      | components['schemas']['PublishSignInLinkExpiredRequest']
+      | components['schemas']['PublishSignInLinkFailedRequest'];
     PublishEventsRequest: {
       /**
        * @description 1 to 1000 events of at most 524288 bytes each.
@@ -2194,7 +2362,7 @@ export interface components {
       /** @description Makes retries safe: an event with the same key and content is published once. */
       idempotency_key?: string | null;
     };
-    /** @description The user cannot sign in with a sign-in link that an agent created. The account does not change. Sign-ins that succeed send `AUTHENTICATED`. */
+    /** @description The user cannot sign in with a sign-in link. The account does not change. Sign-ins that succeed send `AUTHENTICATED`. Links that are cancelled, or that the user declines, send no event. */
     PublishSignInLinkFailedRequest: {
       /**
        * Format: uuid
@@ -2234,6 +2402,43 @@ export interface components {
        * @example 1
        */
       queued: number;
+    };
+    ReadWebhookEventsQuery: {
+      /**
+       * @description The `next_cursor` of the previous page, for the same filters. Default: the oldest event that is kept.
+       * @example AVmXo2uFyR7Q1dJ0c3hKp1tbMTZd
+       */
+      cursor?: string;
+      /**
+       * Format: date-time
+       * @description Begin with the events published since this time. Has no effect together with `cursor`.
+       * @example 2026-01-31T08:15:30Z
+       */
+      start?: string;
+      /**
+       * @description Maximum number of entries in the page.
+       * @default 25
+       * @example 25
+       */
+      limit?: number;
+      /**
+       * @description Only events with this name. Repeat the parameter for several names.
+       * @example [
+       *       "CARD_UPDATED"
+       *     ]
+       */
+      event?: components['schemas']['EventName'][];
+      /**
+       * @description Your own identifier for the user.
+       * @example user-8f3a
+       */
+      external_user_id?: string;
+      /**
+       * @description Seconds that the request waits for the next event if the page would be empty.
+       * @default 0
+       * @example 20
+       */
+      wait?: number;
     };
     RecoverRequest: {
       /**
@@ -2362,6 +2567,11 @@ export interface components {
        */
       agent: string | null;
       /**
+       * @description Name of the API key that the request was sent with; null if it was sent with the secret, and for other entries.
+       * @example null
+       */
+      api_key: string | null;
+      /**
        * @description The `error_code` of the response; null if the request succeeded, for a delivery attempt, and for entries from before the service recorded errors.
        * @example null
        */
@@ -2372,7 +2582,7 @@ export interface components {
        */
       error_message: string | null;
       /**
-       * @description The `X-Request-Id` of the response; null if the request succeeded, for a delivery attempt, and for entries from before the service recorded it.
+       * @description The `X-Request-Id` of the response; null for a delivery attempt, and for entries from before the service recorded it.
        * @example null
        */
       request_id: string | null;
@@ -2389,7 +2599,7 @@ export interface components {
        */
       event_id: string | null;
       /**
-       * @description Why the delivery attempt failed; null if it succeeded, and for an API request. `NON_200`: the endpoint responded with another status than 200. `INTERRUPTED`: the service’s process ended during the attempt. All other values say why there was no response: `TIMEOUT`, `DNS`, `TLS`, `REFUSED`, `RESET`, `NOT_HTTP`, `HEADERS_TOO_LARGE`, `FORBIDDEN_ADDRESS`.
+       * @description Why the delivery attempt failed; null if it succeeded, and for an API request. `NON_200`: the endpoint responded with a status other than 200. `INTERRUPTED`: the service’s process ended during the attempt. `KEY_UNAVAILABLE`: the service could not read the key of the endpoint, and sent nothing. All other values say why there was no response: `TIMEOUT`, `DNS`, `TLS`, `REFUSED`, `RESET`, `NOT_HTTP`, `HEADERS_TOO_LARGE`, `FORBIDDEN_ADDRESS`.
        * @example null
        */
       reason: string | null;
@@ -2428,11 +2638,42 @@ export interface components {
      * @enum {string}
      */
     Role: 'owner' | 'admin' | 'member' | 'viewer';
+    RotateWebhookEndpointKeyRequest: {
+      /**
+       * @description The kind of the new key. The default is the kind of the current key. An endpoint with `client` has no key to rotate.
+       * @example hmac
+       */
+      signing?: components['schemas']['WebhookEndpointSigning'] | null;
+      /**
+       * @description Hours for which the previous key signs, too: each delivery has both signatures. 0 ends all earlier keys at once, after a leak. The default is `24`.
+       * @example 24
+       */
+      overlap_hours?: number | null;
+    };
     /**
-     * @description What an access token may be used for.
+     * @description What an access token or an API key may be used for.
      * @enum {string}
      */
-    Scope: 'request_logs:read' | 'webhook_endpoints:read' | 'webhook_endpoints:write';
+    Scope:
+      | 'accounts:read'
+      | 'accounts:write'
+      | 'agents:read'
+      | 'agents:write'
+      | 'audit_logs:read'
+      | 'detected_accounts:read'
+      | 'mcp_tokens:write'
+      | 'merchants:read'
+      | 'request_logs:read'
+      | 'sandbox:write'
+      | 'sessions:write'
+      | 'sign_in_links:read'
+      | 'sign_in_links:write'
+      | 'tokens:introspect'
+      | 'users:erase'
+      | 'users:identify'
+      | 'webhook_endpoints:read'
+      | 'webhook_endpoints:write'
+      | 'webhook_events:read';
     SearchDetectedAccountsRequest: {
       /**
        * @description Your own identifier for the user.
@@ -2484,6 +2725,11 @@ export interface components {
      * @enum {string}
      */
     SignInFailure: 'not_sent' | 'denied' | 'too_many_attempts';
+    /**
+     * @description Who cancelled a sign-in link. `other_link`: the user signed in with another link. `revocation`: the agent may no longer act for the user.
+     * @enum {string}
+     */
+    SignInLinkCanceller: 'user' | 'agent' | 'backend' | 'dashboard' | 'other_link' | 'revocation';
     /** @description The user did not use a sign-in link in time. The account does not change. */
     SignInLinkExpiredWebhook: {
       /**
@@ -2507,8 +2753,10 @@ export interface components {
     SignInLinkExpiredWebhookData: {
       /** @description ID of the sign-in link. */
       sign_in_link_id: string;
+      /** @description Metadata of the session or of the sign-in link; absent if none was attached. */
+      metadata?: components['schemas']['WebhookMetadata'];
     };
-    /** @description The user cannot sign in with a sign-in link that an agent created. The account does not change. Sign-ins that succeed send `AUTHENTICATED`. */
+    /** @description The user cannot sign in with a sign-in link. The account does not change. Sign-ins that succeed send `AUTHENTICATED`. Links that are cancelled, or that the user declines, send no event. */
     SignInLinkFailedWebhook: {
       /**
        * @description The name of the event.
@@ -2533,6 +2781,8 @@ export interface components {
       sign_in_link_id: string;
       /** @description Why the link failed. */
       reason: components['schemas']['SignInFailure'];
+      /** @description Metadata of the session or of the sign-in link; absent if none was attached. */
+      metadata?: components['schemas']['WebhookMetadata'];
     };
     SignInLinkResponse: {
       /**
@@ -2554,8 +2804,23 @@ export interface components {
        */
       failure_reason: components['schemas']['SignInFailure'] | null;
       /**
+       * @description Who cancelled the link; null unless its status is `cancelled`.
+       * @example null
+       */
+      cancelled_by: components['schemas']['SignInLinkCanceller'] | null;
+      /**
+       * @description How the person who opens the link proves to be the user.
+       * @example partner_login
+       */
+      proof: components['schemas']['SignInProof'];
+      /**
+       * @description Who created the link.
+       * @example backend
+       */
+      source: components['schemas']['SignInLinkSource'];
+      /**
        * Format: uuid
-       * @description ID of the session of a completed link; otherwise null.
+       * @description ID of the session of a completed link, which its event `AUTHENTICATED` has too; otherwise null.
        * @example null
        */
       session_id: string | null;
@@ -2573,10 +2838,20 @@ export interface components {
       expires_at: string;
     };
     /**
+     * @description Who created a sign-in link: an agent, your backend, or a user of the dashboard.
+     * @enum {string}
+     */
+    SignInLinkSource: 'agent' | 'backend' | 'dashboard';
+    /**
      * @description The status of a sign-in link. `completed`: the account is connected. `failed`: see `failure_reason`.
      * @enum {string}
      */
     SignInLinkStatus: 'pending' | 'completed' | 'failed' | 'expired' | 'cancelled';
+    /**
+     * @description How the user proves who they are. `partner_login`: they log in on your login page. `phone`: the link was sent to their phone.
+     * @enum {string}
+     */
+    SignInProof: 'partner_login' | 'phone';
     SingleRequestLogEntryResponse: {
       /**
        * Format: int64
@@ -2653,6 +2928,11 @@ export interface components {
        */
       agent: string | null;
       /**
+       * @description Name of the API key that the request was sent with; null if it was sent with the secret, and for other entries.
+       * @example null
+       */
+      api_key: string | null;
+      /**
        * @description The `error_code` of the response; null if the request succeeded, for a delivery attempt, and for entries from before the service recorded errors.
        * @example null
        */
@@ -2663,7 +2943,7 @@ export interface components {
        */
       error_message: string | null;
       /**
-       * @description The `X-Request-Id` of the response; null if the request succeeded, for a delivery attempt, and for entries from before the service recorded it.
+       * @description The `X-Request-Id` of the response; null for a delivery attempt, and for entries from before the service recorded it.
        * @example null
        */
       request_id: string | null;
@@ -2680,7 +2960,7 @@ export interface components {
        */
       event_id: string | null;
       /**
-       * @description Why the delivery attempt failed; null if it succeeded, and for an API request. `NON_200`: the endpoint responded with another status than 200. `INTERRUPTED`: the service’s process ended during the attempt. All other values say why there was no response: `TIMEOUT`, `DNS`, `TLS`, `REFUSED`, `RESET`, `NOT_HTTP`, `HEADERS_TOO_LARGE`, `FORBIDDEN_ADDRESS`.
+       * @description Why the delivery attempt failed; null if it succeeded, and for an API request. `NON_200`: the endpoint responded with a status other than 200. `INTERRUPTED`: the service’s process ended during the attempt. `KEY_UNAVAILABLE`: the service could not read the key of the endpoint, and sent nothing. All other values say why there was no response: `TIMEOUT`, `DNS`, `TLS`, `REFUSED`, `RESET`, `NOT_HTTP`, `HEADERS_TOO_LARGE`, `FORBIDDEN_ADDRESS`.
        * @example null
        */
       reason: string | null;
@@ -2689,6 +2969,21 @@ export interface components {
        * @example null
        */
       delivery: components['schemas']['LoggedDeliveryResponse'] | null;
+      /**
+       * @description Version of the secret that the request was sent with; null if it was sent with an API key or a token, if the credentials were refused, and for a delivery attempt.
+       * @example null
+       */
+      secret_version: number | null;
+      /**
+       * @description IP address that sent the request; null for a delivery attempt, for entries from before the service recorded it, and after the data of the user was erased.
+       * @example null
+       */
+      ip_address: string | null;
+      /**
+       * @description The `User-Agent` of the request, at most 512 characters; null if it had none, and otherwise like `ip_address`.
+       * @example null
+       */
+      user_agent: string | null;
       /**
        * @description The beginning of your endpoint’s response, if its status was not 200 and the body was text: at most 2 KiB, with `[REDACTED]` in place of anything that looks like a secret. Null otherwise, and for an API request.
        * @example null
@@ -2912,6 +3207,20 @@ export interface components {
        * @example enabled
        */
       status?: components['schemas']['SettableWebhookEndpointStatus'] | null;
+      /**
+       * @description The key that signs the deliveries. A change makes a new key; the previous one also signs for 24 more hours. The present value changes nothing.
+       * @example hmac
+       */
+      signing?: components['schemas']['WebhookEndpointSigning'] | null;
+      /**
+       * @description At most 10 headers of your own, by name, such as the key of a gateway before your receiver. The service sends them with each delivery, stores their values encrypted, and never returns them. Headers that you leave out keep their values, unless the host or port of the URL changes: a new receiver gets only headers from the same request. `null` removes a header, or all of them.
+       * @example {
+       *       "X-Api-Key": "a key of your gateway"
+       *     }
+       */
+      headers?: {
+        [key: string]: string | null;
+      } | null;
     };
     UserErasureResponse: {
       /**
@@ -3020,7 +3329,40 @@ export interface components {
       status: components['schemas']['WebhookEndpointStatus'];
       /** @description How deliveries to the endpoint went recently. */
       health: components['schemas']['WebhookEndpointHealth'];
+      /**
+       * @description What makes the header `webhook-signature`. More may be added.
+       * @example hmac
+       */
+      signing: components['schemas']['WebhookEndpointSigning'];
+      /**
+       * @description The key that verifies `webhook-signature`, if `signing` is `ed25519`; null otherwise. It is not secret.
+       * @example null
+       */
+      public_key: string | null;
+      /**
+       * Format: date-time
+       * @description During a rotation, the time until which the previous key also signs; null if only the newest signs.
+       * @example null
+       */
+      previous_key_expires_at: string | null;
+      /**
+       * @description Names of your own headers. Their values are not returned.
+       * @example [
+       *       "X-Api-Key"
+       *     ]
+       */
+      header_names: string[];
+      /**
+       * @description The secret of the new key. Only in the response that makes a key of the kind `hmac`: store it in your receiver.
+       * @example whsec_x9Vb1Yk3n8mJrT5pQ2wL7cZ4dG6hF0sA1eR9uI3oK2M=
+       */
+      signing_key?: string;
     };
+    /**
+     * @description What makes the header `webhook-signature` of the deliveries to a webhook endpoint. `client`: the secret of the API client. `hmac`: a secret that only this endpoint has. `ed25519`: a private key that never leaves the service.
+     * @enum {string}
+     */
+    WebhookEndpointSigning: 'client' | 'hmac' | 'ed25519';
     /**
      * @description Whether events are sent to a webhook endpoint. More may be added.
      * @enum {string}
@@ -3028,17 +3370,65 @@ export interface components {
     WebhookEndpointStatus: 'enabled' | 'paused' | 'disabled';
     /** @description The body of a webhook. The field `event` tells the events apart. */
     WebhookEvent:
-      | components['schemas']['AuthenticatedWebhook']
-      | components['schemas']['CardUpdatedWebhook']
-      | components['schemas']['CardFailedWebhook']
       | components['schemas']['AccountLoginRequiredWebhook']
-      | components['schemas']['NewTransactionsAvailableWebhook']
-      | components['schemas']['MerchantStatusUpdateWebhook']
-      | components['schemas']['SignInLinkFailedWebhook']
-      | components['schemas']['SignInLinkExpiredWebhook']
-      | components['schemas']['NewDetectedAccountsAvailableWebhook']
       | components['schemas']['AgentConnectedWebhook']
-      | components['schemas']['AgentDisconnectedWebhook'];
+      | components['schemas']['AgentDisconnectedWebhook']
+      | components['schemas']['AuthenticatedWebhook']
+      | components['schemas']['CardFailedWebhook']
+      | components['schemas']['CardUpdatedWebhook']
+      | components['schemas']['MerchantStatusUpdateWebhook']
+      | components['schemas']['NewDetectedAccountsAvailableWebhook']
+      | components['schemas']['NewTransactionsAvailableWebhook']
+      | components['schemas']['SignInLinkExpiredWebhook']
+      | components['schemas']['SignInLinkFailedWebhook'];
+    WebhookEventListResponse: {
+      /** @description The events, in the order in which they were published. */
+      data: components['schemas']['WebhookEventResponse'][];
+      /**
+       * @description Send this value as `cursor` to continue. It is also present at the end.
+       * @example AVmXo2uFyR7Q1dJ0c3hKp1tbMTZd
+       */
+      next_cursor: string;
+      /**
+       * @description Whether there may be more events now. If not, read again later, or send `wait`.
+       * @example false
+       */
+      has_more: boolean;
+      /**
+       * @description Whether events wait for an earlier publication that has not ended: read again soon. Then they come in the right order.
+       * @example false
+       */
+      delayed: boolean;
+    };
+    WebhookEventResponse: {
+      /**
+       * Format: uuid
+       * @description ID of the event: its `webhook-id` header.
+       * @example 0f0c2f0e-8a3c-4b7a-9c38-3b5d3cf0a5d1
+       */
+      id: string;
+      /**
+       * @description The name of the event.
+       * @example MERCHANT_STATUS_UPDATE
+       */
+      event: components['schemas']['EventName'];
+      /**
+       * Format: date-time
+       * @description When the event was published.
+       * @example 2026-01-31T08:15:30.123Z
+       */
+      created_at: string;
+      /**
+       * @description The body of the webhook, exactly as endpoints receive it. Missing if the user was erased.
+       * @example {"event":"MERCHANT_STATUS_UPDATE","merchant":{"id":16,"name":"Netflix"},"data":{"type":"link","status":"UP"},"timestamp":1769847330123}
+       */
+      body?: string;
+      /**
+       * @description Present and true if the user of the event was erased, and the body with the user.
+       * @example true
+       */
+      erased?: boolean;
+    };
     /** @description The merchant that the event is about. */
     WebhookMerchant: {
       /** @description The merchant’s id, which never changes. */
@@ -3046,7 +3436,7 @@ export interface components {
       /** @description The merchant’s name. */
       name: string;
     };
-    /** @description Metadata of the session; absent if none was attached. */
+    /** @description Metadata of the session or of the sign-in link; absent if none was attached. */
     WebhookMetadata: {
       [key: string]: string;
     };
@@ -3095,7 +3485,9 @@ export type ConnectionCodeResponse = components['schemas']['ConnectionCodeRespon
 export type CreateDetectionRequest = components['schemas']['CreateDetectionRequest'];
 export type CreateMcpTokenRequest = components['schemas']['CreateMcpTokenRequest'];
 export type CreateSessionRequest = components['schemas']['CreateSessionRequest'];
+export type CreateSignInLinkRequest = components['schemas']['CreateSignInLinkRequest'];
 export type CreateWebhookEndpointRequest = components['schemas']['CreateWebhookEndpointRequest'];
+export type CreatedSignInLinkResponse = components['schemas']['CreatedSignInLinkResponse'];
 export type CurrentTokenResponse = components['schemas']['CurrentTokenResponse'];
 export type CurrentUserResponse = components['schemas']['CurrentUserResponse'];
 export type DeliveryState = components['schemas']['DeliveryState'];
@@ -3180,6 +3572,7 @@ export type PublishSignInLinkExpiredRequest = components['schemas']['PublishSign
 export type PublishSignInLinkFailedRequest = components['schemas']['PublishSignInLinkFailedRequest'];
 export type PublishedEventResponse = components['schemas']['PublishedEventResponse'];
 export type QueuedDeliveriesResponse = components['schemas']['QueuedDeliveriesResponse'];
+export type ReadWebhookEventsQuery = components['schemas']['ReadWebhookEventsQuery'];
 export type RecoverRequest = components['schemas']['RecoverRequest'];
 export type RecoveryResponse = components['schemas']['RecoveryResponse'];
 export type RecoveryStatus = components['schemas']['RecoveryStatus'];
@@ -3190,6 +3583,7 @@ export type RequestLogType = components['schemas']['RequestLogType'];
 export type RevocationResponse = components['schemas']['RevocationResponse'];
 export type RevokeTokenRequest = components['schemas']['RevokeTokenRequest'];
 export type Role = components['schemas']['Role'];
+export type RotateWebhookEndpointKeyRequest = components['schemas']['RotateWebhookEndpointKeyRequest'];
 export type Scope = components['schemas']['Scope'];
 export type SearchDetectedAccountsRequest = components['schemas']['SearchDetectedAccountsRequest'];
 export type SearchDetectedAccountsResponse = components['schemas']['SearchDetectedAccountsResponse'];
@@ -3198,12 +3592,15 @@ export type SessionType = components['schemas']['SessionType'];
 export type SetMerchantStatusRequest = components['schemas']['SetMerchantStatusRequest'];
 export type SettableWebhookEndpointStatus = components['schemas']['SettableWebhookEndpointStatus'];
 export type SignInFailure = components['schemas']['SignInFailure'];
+export type SignInLinkCanceller = components['schemas']['SignInLinkCanceller'];
 export type SignInLinkExpiredWebhook = components['schemas']['SignInLinkExpiredWebhook'];
 export type SignInLinkExpiredWebhookData = components['schemas']['SignInLinkExpiredWebhookData'];
 export type SignInLinkFailedWebhook = components['schemas']['SignInLinkFailedWebhook'];
 export type SignInLinkFailedWebhookData = components['schemas']['SignInLinkFailedWebhookData'];
 export type SignInLinkResponse = components['schemas']['SignInLinkResponse'];
+export type SignInLinkSource = components['schemas']['SignInLinkSource'];
 export type SignInLinkStatus = components['schemas']['SignInLinkStatus'];
+export type SignInProof = components['schemas']['SignInProof'];
 export type SingleRequestLogEntryResponse = components['schemas']['SingleRequestLogEntryResponse'];
 export type StreamWebhooksResponse = components['schemas']['StreamWebhooksResponse'];
 export type SubmitApplicationRequest = components['schemas']['SubmitApplicationRequest'];
@@ -3220,7 +3617,10 @@ export type WebhookEndpointDisabledReason = components['schemas']['WebhookEndpoi
 export type WebhookEndpointHealth = components['schemas']['WebhookEndpointHealth'];
 export type WebhookEndpointListResponse = components['schemas']['WebhookEndpointListResponse'];
 export type WebhookEndpointResponse = components['schemas']['WebhookEndpointResponse'];
+export type WebhookEndpointSigning = components['schemas']['WebhookEndpointSigning'];
 export type WebhookEndpointStatus = components['schemas']['WebhookEndpointStatus'];
 export type WebhookEvent = components['schemas']['WebhookEvent'];
+export type WebhookEventListResponse = components['schemas']['WebhookEventListResponse'];
+export type WebhookEventResponse = components['schemas']['WebhookEventResponse'];
 export type WebhookMerchant = components['schemas']['WebhookMerchant'];
 export type WebhookMetadata = components['schemas']['WebhookMetadata'];

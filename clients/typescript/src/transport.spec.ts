@@ -4,8 +4,18 @@
  * @jest-environment-options {"usesBundle": false}
  */
 import { getEventListeners } from 'node:events';
-import { ApiError, ConnectionError, MerchantConnectivity, type ClientOptions } from './index.js';
+import {
+  ApiError,
+  ConnectionError,
+  followEvents,
+  MerchantConnectivity,
+  type ClientOptions,
+  type Exchange,
+} from './index.js';
 import { VERSION } from './version.js';
+
+/** Sent once: the operation accepts no idempotency key. */
+const APPLICATION = {} as Parameters<MerchantConnectivity['submitJobApplication']>[0];
 
 type Answer = Response | Error | ((request: Request) => Response);
 
@@ -58,11 +68,29 @@ describe('The client', () => {
     expect(await requests[0]?.json()).toEqual({ external_user_id: 'u' });
   });
 
+  it('sends an API key in place of the secret and of an access token', async () => {
+    answers = [token(), Response.json({})];
+    const withKey = client({ apiKey: 'mck_dev_x' });
+    await withKey.createMcpToken({ external_user_id: 'u' });
+    await withKey.getCurrentUser();
+    expect(requests.map(({ headers }) => headers.get('authorization'))).toEqual([
+      `Basic ${btoa('id:mck_dev_x')}`,
+      'Bearer mck_dev_x',
+    ]);
+  });
+
+  it.each([undefined, '', 'api.example', 'ftp://api.example'])('refuses the address %j', (baseUrl) => {
+    const create = (): unknown => new MerchantConnectivity({ baseUrl } as ClientOptions);
+    expect(create).toThrow(TypeError);
+    expect(create).toThrow('baseUrl must be the address of the service, such as https://api.example.com');
+    expect(() => client({ dashboardUrl: baseUrl ?? 'x' })).toThrow('dashboardUrl must be the address');
+  });
+
   it('says which credentials are missing', async () => {
     await expect(
       client({ clientSecret: undefined }).createMcpToken({ external_user_id: 'u' }),
-    ).rejects.toThrow('createMcpToken requires clientId and clientSecret.');
-    await expect(client().getCurrentUser()).rejects.toThrow('getCurrentUser requires accessToken.');
+    ).rejects.toThrow('createMcpToken requires clientId, and apiKey or clientSecret.');
+    await expect(client().getCurrentUser()).rejects.toThrow('getCurrentUser requires apiKey or accessToken.');
   });
 
   it('sends forms', async () => {
@@ -234,13 +262,45 @@ describe('The client', () => {
       answers = [unavailable(), token()];
       await client().createMcpToken({ external_user_id: 'u' });
       answers = [unavailable()];
-      await expect(client().extendSession({ session_id: 's' })).rejects.toMatchObject({ status: 503 });
+      await expect(client().submitJobApplication(APPLICATION)).rejects.toMatchObject({ status: 503 });
       answers = [new TypeError('fetch failed', { cause: new Error('ECONNRESET') })];
-      const lost = client().extendSession({ session_id: 's' });
+      const lost = client().submitJobApplication(APPLICATION);
       await expect(lost).rejects.toThrow('The request to https://api.example failed: ECONNRESET.');
       await expect(lost).rejects.toBeInstanceOf(ConnectionError);
-      await expect(lost).rejects.toMatchObject({ operation: 'extendSession' });
+      await expect(lost).rejects.toMatchObject({ operation: 'submitJobApplication' });
       expect(requests).toHaveLength(4);
+    });
+
+    it('what the documentation calls safe to repeat', async () => {
+      const dashboard = client({ accessToken: 'jwt' });
+      const repeated = async (send: () => PromiseLike<unknown>): Promise<void> => {
+        const before = requests.length;
+        answers = [failure(503, { 'retry-after': '0' }), Response.json({})];
+        await send();
+        expect(requests.length - before).toBe(2);
+      };
+      await repeated(() => dashboard.createConnectionCode({ external_user_id: 'u' }));
+      await repeated(() => dashboard.completeAgentAuthorization('id', { external_user_id: 'u' }));
+      await repeated(() => dashboard.cancelSignInLink('id'));
+      await repeated(() =>
+        dashboard.exchangeDeviceCode({
+          grant_type: 'urn:ietf:params:oauth:grant-type:device_code',
+          client_id: 'id',
+          device_code: 'code',
+        }),
+      );
+    });
+
+    it('a 500 once, and a query that takes too long not at all', async () => {
+      const internal = (): Response => failure(500, {}, { error_code: 'INTERNAL_ERROR' });
+      answers = [internal(), internal()];
+      await expect(client().createMcpToken({ external_user_id: 'u' })).rejects.toMatchObject({ status: 500 });
+      expect(requests).toHaveLength(2);
+      answers = [failure(504, {}, { error_code: 'REQUEST_LOG_QUERY_TIMEOUT' })];
+      await expect(
+        client({ accessToken: 'jwt' }).listRequestLogs({ environment: 'development' }),
+      ).rejects.toMatchObject({ status: 504 });
+      expect(requests).toHaveLength(3);
     });
 
     it.each([502, 504, 522])('a response of a proxy with status %d', async (status) => {
@@ -250,23 +310,18 @@ describe('The client', () => {
       answers = [page(), Response.json({})];
       await client().eraseUser({ external_user_id: 'u' });
       answers = [page()];
-      await expect(client().extendSession({ session_id: 's' })).rejects.toMatchObject({ status });
+      await expect(client().submitJobApplication(APPLICATION)).rejects.toMatchObject({ status });
       expect(requests).toHaveLength(6);
     });
 
-    it.each([null, []])(
-      'creating an endpoint with the events %j not at all, and reports the failure',
-      async (events) => {
-        answers = [failure(503, { 'retry-after': '0' })];
-        const endpoint = { environment: 'development', url: 'https://hooks.example.com/', events } as const;
-        await expect(client({ accessToken: 'jwt' }).createWebhookEndpoint(endpoint)).rejects.toMatchObject({
-          status: 503,
-        });
-        expect(requests).toHaveLength(1);
-      },
-    );
+    it.each([null, []])('creating an endpoint with the events %j, with a key of its own', async (events) => {
+      answers = [failure(503, { 'retry-after': '0' }), Response.json({})];
+      const endpoint = { environment: 'development', url: 'https://hooks.example.com/', events } as const;
+      await client({ accessToken: 'jwt' }).createWebhookEndpoint(endpoint);
+      expect(requests).toHaveLength(2);
+    });
 
-    it('publishing only with an idempotency key', async () => {
+    it('publishing with an idempotency key, and a batch only if each event has one', async () => {
       const event = {
         client_id: 'c',
         event: 'NEW_TRANSACTIONS_AVAILABLE',
@@ -276,15 +331,17 @@ describe('The client', () => {
       const internal = client({ serviceToken: 'mcs_svc_x' });
       answers = [failure(503, { 'retry-after': '0' }), Response.json({})];
       await internal.publishEvent({ ...event, idempotency_key: 'k' });
-      answers = [failure(503, { 'retry-after': '0' })];
-      await expect(internal.publishEvent(event)).rejects.toMatchObject({ status: 503 });
+      answers = [failure(503, { 'retry-after': '0' }), Response.json({})];
+      await internal.publishEvent(event);
+      const keys = requests.map(({ headers }) => headers.get('idempotency-key'));
+      expect(keys).toEqual([null, null, expect.any(String), keys[2]]);
       answers = [failure(503, { 'retry-after': '0' })];
       const events = [{ ...event, idempotency_key: 'k' }, event];
       await expect(internal.publishEvents({ events })).rejects.toMatchObject({ status: 503 });
-      expect(requests).toHaveLength(4);
+      expect(requests).toHaveLength(5);
     });
 
-    it('creating an endpoint only with an idempotency key, also while another request is in progress', async () => {
+    it('creating an endpoint with an idempotency key, also while another request is in progress', async () => {
       const endpoint = { environment: 'development', url: 'https://hooks.example.com/' } as const;
       const dashboard = client({ accessToken: 'jwt' });
       const ongoing = { error_type: 'INVALID_REQUEST', error_code: 'ONGOING_OPERATION' };
@@ -296,15 +353,13 @@ describe('The client', () => {
       await dashboard.createWebhookEndpoint(endpoint, { idempotencyKey: 'k' });
       expect(requests.map(({ headers }) => headers.get('idempotency-key'))).toEqual(['k', 'k', 'k']);
       answers = [failure(503, { 'retry-after': '0' })];
-      await expect(dashboard.createWebhookEndpoint(endpoint)).rejects.toMatchObject({ status: 503 });
-      answers = [failure(503, { 'retry-after': '0' })];
-      const extended = client().extendSession({ session_id: 's' }, { idempotencyKey: 'k' });
-      await expect(extended).rejects.toMatchObject({ status: 503 });
+      const applied = client().submitJobApplication(APPLICATION, { idempotencyKey: 'k' });
+      await expect(applied).rejects.toMatchObject({ status: 503 });
       answers = [failure(409, { 'retry-after': '0' })];
       await expect(client().createSession({ type: 'link', external_user_id: 'u' })).rejects.toMatchObject({
         status: 409,
       });
-      expect(requests).toHaveLength(6);
+      expect(requests).toHaveLength(5);
     });
 
     it('no more than twice, and not if the service asks for too long a wait', async () => {
@@ -352,5 +407,105 @@ describe('The client', () => {
       '?start=2026-01-01T00%3A00%3A00Z&cursor=a',
       '?start=2026-01-01T00%3A00%3A00Z&cursor=b',
     ]);
+  });
+
+  it('tells what happened to each attempt, without data of users', async () => {
+    const [attempts, ofClient, ofRequest]: [object[], Exchange[], Exchange[]] = [[], [], []];
+    const limit = { 'x-request-id': 'r-1', ratelimit: '"platform";r=3;t=37' };
+    answers = [failure(503, { 'retry-after': '0' }), Response.json({ data: [] }, { headers: limit })];
+    const observed = client({
+      onRequest: ({ headers, ...attempt }) => {
+        attempts.push(attempt);
+        headers.set('traceparent', `00-${attempt.attempt}`);
+      },
+      onResponse: (exchange) => void ofClient.push(exchange),
+    });
+    const onResponse = (exchange: Exchange): void => void ofRequest.push(exchange);
+    await observed.listMerchantAccounts({ external_user_id: 'secret' }, { onResponse });
+    const request = { operation: 'listMerchantAccounts', method: 'GET', path: '/merchant-accounts' };
+    expect(attempts).toEqual([
+      { ...request, attempt: 1 },
+      { ...request, attempt: 2 },
+    ]);
+    expect(requests.map(({ headers }) => headers.get('traceparent'))).toEqual(['00-1', '00-2']);
+    expect(ofRequest).toEqual(ofClient);
+    expect(ofClient).toEqual([
+      expect.objectContaining({ ...request, attempt: 1, status: 503, error: expect.any(ApiError) }),
+      {
+        ...request,
+        attempt: 2,
+        milliseconds: expect.any(Number),
+        status: 200,
+        requestId: 'r-1',
+        rateLimit: { name: 'platform', remaining: 3, reset: 37 },
+        isReplayed: false,
+        error: undefined,
+      },
+    ]);
+    expect(JSON.stringify(ofClient)).not.toContain('secret');
+  });
+
+  it('tells that a response was replayed, and that there was none', async () => {
+    const exchanges: Exchange[] = [];
+    const replayed = Response.json({ session: 's' }, { headers: { 'idempotency-replayed': 'true' } });
+    answers = [new TypeError('fetch failed'), replayed];
+    const observed = client({ onResponse: (exchange) => void exchanges.push(exchange) });
+    await observed.createSession({ type: 'link', external_user_id: 'u' });
+    expect(exchanges).toMatchObject([
+      { status: undefined, error: expect.any(ConnectionError), isReplayed: false },
+      { status: 200, isReplayed: true },
+    ]);
+  });
+
+  it('sends a key of its own if a repetition would otherwise not be safe', async () => {
+    const failures = [failure(503, { 'retry-after': '0' }), new TypeError('fetch failed')];
+    answers = [...failures, Response.json({ session: 's' })];
+    await client().extendSession({ session_id: 's' });
+    const keys = requests.map(({ headers }) => headers.get('idempotency-key'));
+    expect(keys).toEqual(Array(3).fill(expect.stringMatching(/^[0-9a-f-]{36}$/)));
+    expect(new Set(keys).size).toBe(1);
+    requests = [];
+    answers = [Response.json({}), Response.json({}), Response.json({})];
+    await client().extendSession({ session_id: 's' });
+    await client().extendSession({ session_id: 's' }, { idempotencyKey: 'own' });
+    await client().createMcpToken({ external_user_id: 'u' });
+    const others = requests.map(({ headers }) => headers.get('idempotency-key'));
+    expect(others).toEqual([expect.any(String), 'own', null]);
+    expect(others[0]).not.toBe(keys[0]);
+  });
+
+  describe('followEvents', () => {
+    const eventsOf = (ids: string[], next_cursor: string, has_more: boolean): Response =>
+      Response.json({ data: ids.map((id) => ({ id })), next_cursor, has_more, delayed: false });
+
+    it('reads page after page, and waits at the end', async () => {
+      answers = [eventsOf(['a', 'b'], '1', true), eventsOf([], '2', false), eventsOf(['c'], '3', false)];
+      const found: string[] = [];
+      for await (const page of followEvents(client(), {
+        cursor: '0',
+        event: ['CARD_UPDATED', 'CARD_FAILED'],
+      })) {
+        found.push(...page.data.map(({ id }) => id), page.next_cursor);
+        if (page.next_cursor === '3') break;
+      }
+      expect(found).toEqual(['a', 'b', '1', '2', 'c', '3']);
+      expect(requests.map(({ url }) => new URL(url).search)).toEqual(
+        ['0', '1', '2'].map((cursor) => `?cursor=${cursor}&event=CARD_UPDATED&event=CARD_FAILED&wait=20`),
+      );
+    });
+
+    it('ends at the end of the feed if it must not wait', async () => {
+      answers = [eventsOf(['a'], '1', true), eventsOf(['b'], '2', false)];
+      const found: string[] = [];
+      for await (const { data } of followEvents(client(), { wait: 0 }))
+        found.push(...data.map(({ id }) => id));
+      expect(found).toEqual(['a', 'b']);
+    });
+
+    it('says where to continue if the cursor is too old', async () => {
+      answers = [failure(410, {}, { error_code: 'EVENT_CURSOR_EXPIRED', oldest_cursor: 'o' })];
+      const pages = followEvents(client(), { cursor: 'c' });
+      await expect(pages.next()).rejects.toMatchObject({ status: 410, details: { oldestCursor: 'o' } });
+    });
   });
 });

@@ -1,4 +1,5 @@
 import { ApiError, ConnectionError, errorOf, foreignResponse, isForeign, redirected } from './errors.js';
+import { exchangeOf, type Attempt, type Exchange } from './exchange.js';
 import { Pages, type Page } from './pages.js';
 import { reasonOf } from './reasons.js';
 import { VERSION } from './version.js';
@@ -16,11 +17,13 @@ export interface ClientOptions {
   /** The credentials of the API client, for the platform API. */
   readonly clientId?: string | undefined;
   readonly clientSecret?: Secret | undefined;
+  /** An API key, in place of `clientSecret` and `accessToken`. */
+  readonly apiKey?: Secret | undefined;
   /** An access token of the device authorization flow, for the dashboard API. It expires after 15 minutes. */
   readonly accessToken?: Secret | undefined;
   /** A service token, for the internal API. */
   readonly serviceToken?: Secret | undefined;
-  /** How often a request is repeated after a response with status 429, 502, 503 or 504, or without a response. Default: 2. */
+  /** How often a request is repeated after a response that asks for it, or without a response. Default: 2. */
   readonly maxRetries?: number | undefined;
   /** Seconds. If the service asks for a longer wait, the request fails at once. Default: 60. */
   readonly maxRetryDelay?: number | undefined;
@@ -30,6 +33,10 @@ export interface ClientOptions {
   readonly fetch?: typeof fetch | undefined;
   /** The header `User-Agent`, such as `my-shop/1.2.3`. Default: the name and version of the SDK. */
   readonly userAgent?: string | undefined;
+  /** A function that is called before each attempt of each request. It can add headers, such as `traceparent`. */
+  readonly onRequest?: ((attempt: Attempt) => void) | undefined;
+  /** A function that is called after each attempt of each request, for logs, metrics and traces. */
+  readonly onResponse?: ((exchange: Exchange) => void) | undefined;
 }
 
 /** Options of one request. */
@@ -44,6 +51,8 @@ export interface RequestOptions {
    * request with the same key and body, so that they can be repeated.
    */
   readonly idempotencyKey?: string | undefined;
+  /** A function that is called after each attempt of this request, with its status, request ID and rate limit. */
+  readonly onResponse?: ((exchange: Exchange) => void) | undefined;
 }
 
 /** A request as the API document describes it. */
@@ -55,37 +64,20 @@ export interface OperationRequest {
   readonly inPath?: Readonly<Record<string, string | number>> | undefined;
   readonly surface: 'platform' | 'dashboard' | 'careers' | 'internal';
   readonly credentials: 'basic' | 'bearer' | 'service' | 'none';
+  /**
+   * Whether the request is safe to repeat although it is unknown whether the first one was processed (docs/retrying.md). One that got
+   * 429, or 409 because another one with the same idempotency key was in progress, was not processed, and is repeated in any case.
+   * Default: always.
+   */
+  readonly repeatable?: 'with_idempotency_key' | 'never' | undefined;
+  /** Whether the operation accepts the header `Idempotency-Key`. */
+  readonly acceptsKey?: true | undefined;
   readonly query?: object | undefined;
   /** Sent as JSON. */
   readonly body?: unknown;
   /** Sent as a form. */
   readonly form?: object | undefined;
 }
-
-/**
- * POST operations that are safe to repeat although it is unknown whether the first request was processed
- * (docs/retrying.md). A request that got 429, or 409 because another one with the same idempotency key was in progress, was
- * not processed, and is repeated in any case.
- */
-const REPEATABLE = new Set([
-  'createMcpToken',
-  'createSession',
-  'eraseUser',
-  'identifyDetectedAccounts',
-  'introspectToken',
-  'openSession',
-  'recoverWebhooks',
-  'redeliverWebhook',
-  'requestDeviceCode',
-  'revokeToken',
-  'searchDetectedAccounts',
-]);
-
-/** POST operations that are safe to repeat with an `Idempotency-Key` header. */
-const REPEATABLE_WITH_KEY = new Set(['createDetection', 'createWebhookEndpoint', 'publishEvent']);
-
-/** 502 and 504 come from proxies. It is unknown whether the service has processed the request. */
-const TEMPORARY = new Set([502, 503, 504]);
 
 /** Milliseconds before the first retry if the service does not say how long to wait; doubled each time. */
 const FIRST_DELAY = 500;
@@ -103,7 +95,23 @@ interface Reading<Result> {
 
 /** Sends requests: credentials, time limits, retries and errors. */
 export class Transport {
-  constructor(private readonly options: ClientOptions) {}
+  /** @throws TypeError if the address is missing or invalid */
+  constructor(private readonly options: ClientOptions) {
+    const { baseUrl, dashboardUrl, careersUrl, internalUrl } = options;
+    const urls = { baseUrl, dashboardUrl, careersUrl, internalUrl };
+    for (const [name, url] of Object.entries(urls)) {
+      if (name !== 'baseUrl' && url === undefined) continue;
+      if (!/^https?:$/.test(URL.canParse(url ?? '') ? new URL(url ?? '').protocol : ''))
+        throw new TypeError(
+          `${name} must be the address of the service, such as https://api.example.com, but is ${JSON.stringify(url)}.`,
+        );
+    }
+  }
+
+  /** Sends a request of any operation of `OPERATIONS`. The methods of the operations have types. */
+  request(operation: string, request: OperationRequest, options?: RequestOptions): Promise<unknown> {
+    return this.send(operation, request, options);
+  }
 
   protected send<Body>(
     operation: string,
@@ -154,15 +162,19 @@ export class Transport {
     reading: Reading<Result>,
   ): Promise<Result> {
     const maxRetries = options.maxRetries ?? this.options.maxRetries ?? DEFAULTS.maxRetries;
+    const needsKey = request.repeatable === 'with_idempotency_key' && request.acceptsKey;
+    // Otherwise, a request whose response is lost could not be repeated.
+    const idempotencyKey =
+      options.idempotencyKey ?? (needsKey && !hasKeys(request.body) ? crypto.randomUUID() : undefined);
+    const keyed = { ...options, idempotencyKey };
     for (let retries = 0; ; retries += 1) {
       try {
-        return await this.attempt(operation, request, options, reading);
+        return await this.attempt(operation, request, keyed, reading, retries + 1);
       } catch (error) {
         const isRepeatable =
-          request.method !== 'POST' ||
-          REPEATABLE.has(operation) ||
-          (options.idempotencyKey !== undefined && REPEATABLE_WITH_KEY.has(operation)) ||
-          hasKeys(request.body);
+          request.repeatable === undefined ||
+          (request.repeatable === 'with_idempotency_key' &&
+            (idempotencyKey !== undefined || hasKeys(request.body)));
         const delay = retries < maxRetries ? this.delayAfter(error, isRepeatable, retries) : undefined;
         if (delay === undefined) throw error;
         await wait(delay, options.signal);
@@ -175,6 +187,7 @@ export class Transport {
     request: OperationRequest,
     options: RequestOptions,
     { type, read }: Reading<Result>,
+    attempt: number,
   ): Promise<Result> {
     const init = await this.initOf(operation, request, options, type);
     const limit = options.timeout ?? this.options.timeout ?? DEFAULTS.timeout;
@@ -183,17 +196,40 @@ export class Transport {
     const late = Object.assign(new Error(`no response within ${limit} ms`), { name: 'TimeoutError' });
     const timer = setTimeout(() => aborted.abort(late), limit);
     const release = forward(options.signal, aborted);
+    const started: Attempt = {
+      operation,
+      method: request.method,
+      path: request.path,
+      attempt,
+      headers: init.headers,
+    };
+    const begin = performance.now();
+    let received: Response | undefined;
+    const report = (error?: Error): void => {
+      const exchange = exchangeOf(started, performance.now() - begin, received, error);
+      this.options.onResponse?.(exchange);
+      options.onResponse?.(exchange);
+    };
     try {
+      this.options.onRequest?.(started);
       const response = await (this.options.fetch ?? fetch)(url, { ...init, signal: aborted.signal });
+      received = response;
       if (isRedirect(response)) throw redirected(operation, url, response);
       if (!response.ok) throw await errorOf(operation, url, response);
-      return await read(response, release);
+      const result = await read(response, release);
+      report();
+      return result;
     } catch (error) {
       release();
-      if (options.signal?.aborted) throw options.signal.reason;
-      if (error instanceof ApiError) throw error;
+      if (error instanceof ApiError || options.signal?.aborted) {
+        const reason = options.signal?.aborted ? (options.signal.reason as Error) : (error as ApiError);
+        report(reason);
+        throw reason;
+      }
       const message = `The request to ${new URL(url).origin} failed: ${reasonOf(error, url, this.options.fetch === undefined)}`;
-      throw new ConnectionError(operation, message, { cause: error });
+      const failure = new ConnectionError(operation, message, { cause: error });
+      report(failure);
+      throw failure;
     } finally {
       clearTimeout(timer);
     }
@@ -207,8 +243,9 @@ export class Transport {
     const isTemporary =
       error instanceof ConnectionError ||
       (error instanceof ApiError &&
-        (TEMPORARY.has(error.status) || (isForeign(error) && error.status > 504)));
-    if (!wasNotProcessed && !(isTemporary && isRepeatable)) return undefined;
+        ([502, 503].includes(error.status) || (isForeign(error) && error.status >= 504)));
+    const isInternal = error instanceof ApiError && error.status === 500 && retries === 0;
+    if (!wasNotProcessed && !((isTemporary || isInternal) && isRepeatable)) return undefined;
     const retryAfter = error instanceof ApiError ? error.retryAfter : undefined;
     const jitter = 0.5 + Math.random() / 2;
     if (retryAfter === undefined) return FIRST_DELAY * 2 ** retries * jitter;
@@ -222,7 +259,9 @@ export class Transport {
     const filled = path.replaceAll(/\{(\w+)\}/g, (_, name: string) => segment(name, inPath[name] ?? ''));
     const url = new URL((own[surface] ?? baseUrl).replace(/\/+$/, '') + filled);
     for (const [name, value] of Object.entries(query)) {
-      if (value !== undefined && value !== null) url.searchParams.set(name, textOf(value));
+      if (value === undefined || value === null) continue;
+      // A parameter with several values is repeated.
+      for (const each of [value].flat()) url.searchParams.append(name, textOf(each));
     }
     return url.href;
   }
@@ -232,7 +271,7 @@ export class Transport {
     { method, credentials, body, form }: OperationRequest,
     options: RequestOptions,
     accept: string,
-  ): Promise<RequestInit> {
+  ): Promise<RequestInit & { readonly headers: Headers }> {
     const { userAgent = `merchant-connectivity-sdk/${VERSION}` } = this.options;
     const headers = new Headers({ accept, 'user-agent': userAgent, ...options.headers });
     const authorization = await this.authorization(operation, credentials);
@@ -250,15 +289,18 @@ export class Transport {
     operation: string,
     credentials: OperationRequest['credentials'],
   ): Promise<string | undefined> {
-    const { clientId, clientSecret, accessToken, serviceToken } = this.options;
+    const { clientId, clientSecret, apiKey, accessToken, serviceToken } = this.options;
     if (credentials === 'none') return undefined;
     if (credentials === 'basic') {
-      const secret = await valueOf(clientSecret);
-      if (!clientId || !secret) throw new TypeError(`${operation} requires clientId and clientSecret.`);
+      const secret = await valueOf(apiKey ?? clientSecret);
+      if (!clientId || !secret)
+        throw new TypeError(`${operation} requires clientId, and apiKey or clientSecret.`);
       return `Basic ${btoa(`${clientId}:${secret}`)}`;
     }
     const [token, name] =
-      credentials === 'bearer' ? [accessToken, 'accessToken'] : [serviceToken, 'serviceToken'];
+      credentials === 'bearer'
+        ? [accessToken ?? apiKey, 'apiKey or accessToken']
+        : [serviceToken, 'serviceToken'];
     const value = await valueOf(token);
     if (!value) throw new TypeError(`${operation} requires ${name}.`);
     return `Bearer ${value}`;

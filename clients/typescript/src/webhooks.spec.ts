@@ -1,4 +1,5 @@
 import { deliveryHeaders } from '../../../src/modules/webhooks/signing/event-signer.js';
+import { generateKey, signerOf } from '../../../src/modules/webhook-endpoints/signing-key.js';
 import { webhooks, type SignatureError } from './index.js';
 
 const SECRET = 'mcs_dev_secret';
@@ -72,7 +73,10 @@ describe('webhooks.verify', () => {
       expect(await reasonOf(webhooks.verify(BODY, headers, SECRET, { tolerance: Infinity }))).toBe('valid');
     }
     const headers = { ...signed(), 'webhook-timestamp': 'soon' };
-    expect(await reasonOf(webhooks.verify(BODY, headers, SECRET))).toBe('timestamp');
+    await expect(webhooks.verify(BODY, headers, SECRET)).rejects.toMatchObject({
+      reason: 'timestamp',
+      message: 'The header webhook-timestamp is not a number of seconds.',
+    });
   });
 
   it.each(['webhook-id', 'webhook-timestamp', 'webhook-signature', 'Service-Signature'])(
@@ -90,6 +94,17 @@ describe('webhooks.verify', () => {
       expect(await reasonOf(webhooks.verify(BODY, headers, secret))).toBe('valid');
     }
     expect(await reasonOf(webhooks.verify(BODY, headers, 'other'))).toBe('signature');
+  });
+
+  it.each([undefined, '', [], [undefined, '']])('requires a secret, not %j', async (secret) => {
+    const verified = webhooks.verify(BODY, signed(), secret as string);
+    await expect(verified).rejects.toThrow(TypeError);
+    await expect(verified).rejects.toThrow('The secret is missing.');
+  });
+
+  it('ignores the second secret of a rotation that has ended', async () => {
+    const secrets = [SECRET, undefined] as string[];
+    expect(await reasonOf(webhooks.verify(BODY, signed(), secrets))).toBe('valid');
   });
 
   it('reads the body once per secret, however many signatures there are', async () => {
@@ -140,5 +155,68 @@ describe('webhooks.verify', () => {
   it('rejects a signed body that is no event', async () => {
     const body = Buffer.from('[]');
     expect(await reasonOf(webhooks.verify(body, signed({ body }), SECRET))).toBe('body');
+  });
+
+  describe.each(['hmac', 'ed25519'] as const)('with the %s key of an endpoint', (kind) => {
+    const [own, other] = [generateKey(kind), generateKey(kind)];
+    const keyOf = ({ publicKey, sealable }: typeof own): string => publicKey ?? sealable;
+    const signers = [signerOf(kind, own.sealable)];
+    const headers = signed({ signers });
+
+    it('accepts a webhook without the secret of the client', async () => {
+      for (const key of [keyOf(own), [keyOf(other), keyOf(own)], [SECRET, keyOf(own)]])
+        expect(await webhooks.verify(BODY, headers, key)).toMatchObject({ event: 'CARD_UPDATED' });
+      const withoutService = Object.fromEntries(
+        Object.entries(headers).filter(([name]) => name !== 'Service-Signature'),
+      );
+      expect(await reasonOf(webhooks.verify(BODY, withoutService, keyOf(own)))).toBe('valid');
+    });
+
+    it('rejects a changed body, another key, and the secret of the client', async () => {
+      const changed = Buffer.from(BODY.toString().replace('é', 'ö'));
+      expect(await reasonOf(webhooks.verify(changed, headers, keyOf(own)))).toBe('signature');
+      for (const key of [keyOf(other), SECRET])
+        expect(await reasonOf(webhooks.verify(BODY, headers, key))).toBe('signature');
+      expect(await reasonOf(webhooks.verify(BODY, signed(), keyOf(own)))).toBe('signature');
+    });
+
+    it('accepts both keys, and the secret of the client, during a rotation', async () => {
+      const both = signed({ signers: [...signers, undefined] });
+      for (const key of [keyOf(own), SECRET])
+        expect(await reasonOf(webhooks.verify(BODY, both, key))).toBe('valid');
+    });
+
+    it('reports a malformed key', async () => {
+      const malformed = keyOf(own).replace(/_.*/, '_%');
+      await expect(webhooks.verify(BODY, headers, malformed)).rejects.toThrow(TypeError);
+    });
+  });
+
+  it('does not take a public key for a secret', async () => {
+    const { publicKey } = generateKey('ed25519');
+    const encoded = String(publicKey).replace('whpk_', 'whsec_');
+    const forged = signed({ signers: [signerOf('hmac', encoded)] });
+    expect(await reasonOf(webhooks.verify(BODY, forged, String(publicKey)))).toBe('signature');
+  });
+});
+
+describe('webhooks.sign', () => {
+  const id = '0f0c2f0e-8a3c-4b7a-9c38-3b5d3cf0a5d1';
+  const timestamp = new Date();
+
+  it('returns the headers that the service sends', async () => {
+    const { 'User-Agent': _agent, ...expected } = signed({ now: timestamp });
+    for (const body of [BODY, BODY.toString()])
+      expect(await webhooks.sign(body, SECRET, { id, timestamp })).toEqual(expected);
+    const { 'User-Agent': _other, ...rotated } = signed({ now: timestamp, otherSecrets: ['new'] });
+    expect(await webhooks.sign(BODY, [SECRET, 'new'], { id, timestamp })).toEqual(rotated);
+  });
+
+  it('signs now, with a new ID, so that the webhook is valid', async () => {
+    const first = await webhooks.sign(BODY, SECRET);
+    expect(await webhooks.verify(BODY, first, SECRET)).toMatchObject({ event: 'CARD_UPDATED' });
+    expect((await webhooks.sign(BODY, SECRET))['webhook-id']).not.toBe(first['webhook-id']);
+    expect(await reasonOf(webhooks.verify(BODY, first, 'other'))).toBe('signature');
+    expect(await reasonOf(webhooks.sign('[]', SECRET))).toBe('body');
   });
 });

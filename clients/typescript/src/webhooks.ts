@@ -8,7 +8,7 @@ export class SignatureError extends Error {
   override readonly name = 'SignatureError';
 
   constructor(
-    /** What is wrong, for programs. */
+    /** The problem, for programs. */
     readonly reason: 'missing_header' | 'timestamp' | 'signature' | 'service_signature' | 'body',
     message: string,
   ) {
@@ -21,17 +21,27 @@ export interface VerifyOptions {
   readonly tolerance?: number | undefined;
 }
 
+export interface SignOptions {
+  /** The header `webhook-id`. Default: a new one. */
+  readonly id?: string | undefined;
+  /** When the webhook was sent. Default: now. */
+  readonly timestamp?: Date | undefined;
+}
+
 const DEFAULT_TOLERANCE = 300;
-/** The service sends one signature, or two during the rotation of a secret. */
+/** The service sends one signature, or a few during the rotation of a key or secret. */
 const MAX_SIGNATURES = 10;
+const KEY_BYTES = 32;
 const encoder = new TextEncoder();
 
 /**
- * Verifies both signatures of a webhook and its timestamp, and returns its event.
+ * Verifies the signatures of a webhook and its timestamp, and returns its event.
  *
  * @param body the exact bytes of the request body, before any parsing
- * @param secret the secret of your API client; during a rotation, the old and the new one
+ * @param secret the key of the endpoint (`whsec_…`, or its public key `whpk_…`), or the secret of your API client, whose
+ * `Service-Signature` is verified, too; during a rotation, the old and the new one
  * @throws SignatureError if the webhook does not come from the service, was changed, or is too old
+ * @throws TypeError if there is no secret, or a key is malformed
  */
 async function verify(
   body: string | Uint8Array | ArrayBuffer,
@@ -40,29 +50,39 @@ async function verify(
   { tolerance = DEFAULT_TOLERANCE }: VerifyOptions = {},
 ): Promise<WebhookEvent> {
   const bytes = bytesOf(body);
-  const keys = await Promise.all([secret].flat().map(keyOf));
+  // Programs in JavaScript give the variable of an environment that lacks it.
+  const secrets = [secret].flat().filter((each) => typeof each === 'string' && each !== '');
+  if (secrets.length === 0)
+    throw new TypeError(
+      'The secret is missing. Give the key of the endpoint, or the secret of your API client.',
+    );
+  const clientKeys = await Promise.all(secrets.filter((each) => !isOfEndpoint(each)).map(keyOf));
+  const endpointKeys = await Promise.all(secrets.filter(isOfEndpoint).map(endpointKeyOf));
   const [id, timestamp] = [required(headers, 'webhook-id'), required(headers, 'webhook-timestamp')];
   const signatures = required(headers, 'webhook-signature').split(' ', MAX_SIGNATURES);
 
   const age = Date.now() / 1000 - Number(timestamp);
-  // The comparison is false for a timestamp that is not a number.
-  if (!(Math.abs(age) <= tolerance)) {
+  if (Number.isNaN(age))
+    throw new SignatureError('timestamp', 'The header webhook-timestamp is not a number of seconds.');
+  if (Math.abs(age) > tolerance) {
     throw new SignatureError(
       'timestamp',
       `The header webhook-timestamp is ${Math.round(Math.abs(age))} s ${age < 0 ? 'ahead of' : 'behind'} the clock of this machine; at most ${tolerance} s are accepted.`,
     );
   }
   const message = joined(encoder.encode(`${id}.${timestamp}.`), bytes);
+  // Only the endpoint has this key, and the signature covers the whole body and the time.
+  if (await isSignedByOne(message, signatures, endpointKeys)) return eventOf(bytes);
   const standard = signatures.filter((each) => each.startsWith('v1,')).map((each) => each.slice(3));
-  if (!(await isSigned(message, standard, keys))) {
+  if (!(await isSigned(message, standard, clientKeys))) {
     throw new SignatureError(
       'signature',
-      'The header webhook-signature does not match: the body was changed, or the secret is not that of the client.',
+      'The header webhook-signature does not match: the body was changed, or the key is not that of the endpoint or the client.',
     );
   }
   const event = eventOf(bytes);
   const parts = signedParts(bytes.length, event);
-  const isOfService = await isSigned(parts, [required(headers, 'service-signature')], keys);
+  const isOfService = await isSigned(parts, [required(headers, 'service-signature')], clientKeys);
   // During a rotation, this header has the signature of the old secret only, which the receiver may have replaced already.
   if (!isOfService && standard.length === 1) {
     throw new SignatureError('service_signature', 'The header Service-Signature does not match.');
@@ -115,15 +135,68 @@ function keyOf(secret: string): Promise<CryptoKey> {
   return crypto.subtle.importKey('raw', encoder.encode(secret), algorithm, false, ['sign']);
 }
 
+/** Whether a key is that of an endpoint, as opposed to the secret of an API client. */
+function isOfEndpoint(key: string): boolean {
+  return /^wh(?:sec|pk)_/.test(key);
+}
+
+/** @throws TypeError if the key is malformed */
+function endpointKeyOf(text: string): Promise<CryptoKey> {
+  const [kind, encoded] = [text.slice(0, text.indexOf('_')), text.slice(text.indexOf('_') + 1).trim()];
+  const bytes = bytesOfBase64(encoded);
+  if (!bytes || (kind === 'whpk' && bytes.length !== KEY_BYTES))
+    throw new TypeError(`The key ${kind}_… is malformed. Give it as the service showed it.`);
+  return kind === 'whpk'
+    ? crypto.subtle.importKey('raw', bytes, 'Ed25519', false, ['verify'])
+    : crypto.subtle.importKey('raw', bytes, { name: 'HMAC', hash: 'SHA-256' }, false, ['sign']);
+}
+
+function bytesOfBase64(encoded: string): Uint8Array<ArrayBuffer> | undefined {
+  try {
+    const bytes = Uint8Array.from(atob(encoded), (character) => character.charCodeAt(0));
+    return bytes.length > 0 ? bytes : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/** Whether one of the signatures of the header, with their versions, is of one of the keys of endpoints. */
+async function isSignedByOne(
+  message: Uint8Array<ArrayBuffer>,
+  signatures: readonly string[],
+  keys: readonly CryptoKey[],
+): Promise<boolean> {
+  const of = (version: string): string[] =>
+    signatures.filter((each) => each.startsWith(`${version},`)).map((each) => each.slice(version.length + 1));
+  const [secrets, publicKeys] = [true, false].map((isSecret) =>
+    keys.filter(({ type }) => (type === 'secret') === isSecret),
+  );
+  if (await isSigned(message, of('v1'), secrets ?? [])) return true;
+  const given = of('v1a')
+    .map(bytesOfBase64)
+    .filter((each) => each !== undefined);
+  const results = await Promise.all(
+    (publicKeys ?? []).flatMap((key) =>
+      given.map((signature) => crypto.subtle.verify('Ed25519', key, signature, message)),
+    ),
+  );
+  return results.includes(true);
+}
+
 /** Whether one of the signatures is of one of the keys. Computes one HMAC per key. */
 async function isSigned(
   message: Uint8Array<ArrayBuffer>,
   signatures: readonly string[],
   keys: readonly CryptoKey[],
 ): Promise<boolean> {
-  const hmacs = await Promise.all(keys.map((key) => crypto.subtle.sign('HMAC', key, message)));
-  const expected = hmacs.map((hmac) => btoa(String.fromCharCode(...new Uint8Array(hmac))));
+  const expected = await hmacs(message, keys);
   return signatures.some((given) => expected.some((signature) => isEqual(signature, given)));
+}
+
+/** Returns an HMAC per key, in base64. */
+async function hmacs(message: Uint8Array<ArrayBuffer>, keys: readonly CryptoKey[]): Promise<string[]> {
+  const all = await Promise.all(keys.map((key) => crypto.subtle.sign('HMAC', key, message)));
+  return all.map((hmac) => btoa(String.fromCharCode(...new Uint8Array(hmac))));
 }
 
 /** Takes the same time for every text of the right length, so that it does not reveal where the texts differ. */
@@ -142,5 +215,35 @@ function joined(first: Uint8Array, second: Uint8Array): Uint8Array<ArrayBuffer> 
   return all;
 }
 
-/** Verification of webhooks. */
-export const webhooks = { verify };
+/**
+ * Signs a body as the service does. Use it in tests of your receiver only.
+ *
+ * @param body the exact text or bytes to send, which must be the JSON of an event
+ * @param secret the secret that your receiver verifies with; for a test of a rotation, the active and the other one
+ * @returns the headers of the webhook
+ */
+async function sign(
+  body: string | Uint8Array | ArrayBuffer,
+  secret: string | readonly string[],
+  { id = crypto.randomUUID(), timestamp = new Date() }: SignOptions = {},
+): Promise<Record<string, string>> {
+  const bytes = bytesOf(body);
+  const event = eventOf(bytes);
+  const seconds = Math.floor(timestamp.getTime() / 1000);
+  const keys = await Promise.all([secret].flat().map(keyOf));
+  const standard = await hmacs(joined(encoder.encode(`${id}.${seconds}.`), bytes), keys);
+  // This header has room for one signature.
+  const [service = ''] = await hmacs(signedParts(bytes.length, event), keys.slice(0, 1));
+  return {
+    'Content-Type': 'application/json',
+    'Content-Length': String(bytes.length),
+    'Encryption-Type': 'HMAC-SHA256',
+    'Service-Signature': service,
+    'webhook-id': id,
+    'webhook-timestamp': String(seconds),
+    'webhook-signature': standard.map((signature) => `v1,${signature}`).join(' '),
+  };
+}
+
+/** Verification of webhooks, and signatures for tests. */
+export const webhooks = { verify, sign };

@@ -1,6 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import type { INestApplicationContext } from '@nestjs/common';
 import { OperatorError } from '../../infrastructure/errors/index.js';
+import { maskedUrl } from '../../infrastructure/logging/index.js';
 import {
   AUDIT_LOG_COLUMNS,
   AuditLogsService,
@@ -10,6 +11,7 @@ import {
   type ChainReport,
   type ExportedHead,
 } from '../../modules/audit-logs/index.js';
+import { AuditStreamsService, stateOf } from '../../modules/audit-streams/index.js';
 import { OrganizationsService } from '../../modules/organizations/index.js';
 import { commandGroup } from '../operator-command.js';
 import { EXIT, printResult, printSentence } from '../output.js';
@@ -69,9 +71,27 @@ AUDIT_COMMAND.command('export')
     await exportRows(format, AUDIT_LOG_COLUMNS, withProgress(withAuditEntry(app, change, entries)));
   });
 
+AUDIT_COMMAND.command('streams')
+  .description(
+    'List the audit streams of all organizations, those that fail first; masks secrets in their URLs',
+  )
+  .onApplication(async (app) =>
+    (await app.get(AuditStreamsService).all()).map((stream) => ({
+      organization_id: stream.organizationId,
+      url: maskedUrl(stream.url),
+      state: stateOf(stream),
+      problem: stream.problem,
+      rejected_entries: Number(stream.rejectedEntries),
+      rejection: stream.rejection,
+      failing_since: stream.failingSince,
+      paused_at: stream.pausedAt,
+      last_confirmed_entry: Number(stream.position),
+    })),
+  );
+
 /** @throws OperatorError if there is no such organization. The platform has a chain, too. */
 async function requireChain(app: INestApplicationContext, organization: string): Promise<void> {
-  if (organization !== PLATFORM) await app.get(OrganizationsService).require(organization);
+  if (organization !== PLATFORM) await app.get(OrganizationsService).requireForOperator(organization);
 }
 
 async function organizationsToVerify(

@@ -1,9 +1,15 @@
 import type { INestApplicationContext } from '@nestjs/common';
 import { ENVIRONMENTS, type PlatformEnvironment } from '../../infrastructure/config/index.js';
 import { OperatorError } from '../../infrastructure/errors/index.js';
-import { ApiClientsService, type IssuedCredentials } from '../../modules/api-clients/index.js';
+import {
+  ApiClientsService,
+  SECRET_USES,
+  type IssuedCredentials,
+  type SecretUse,
+} from '../../modules/api-clients/index.js';
 import { IDENTIFY_OPERATION_NAME } from '../../modules/detected-accounts/index.js';
-import { OperatorAudit, type AuditAction, type OperatorChange } from '../../modules/audit-logs/index.js';
+import type { AuditAction } from '../../infrastructure/audit-catalog/index.js';
+import { changesBetween, OperatorAudit, type OperatorChange } from '../../modules/audit-logs/index.js';
 import { OrganizationsService } from '../../modules/organizations/index.js';
 import { commandGroup, parseNumber } from '../operator-command.js';
 import { CLIENT, ORGANIZATION, OVERLAP_RANGE } from './options.js';
@@ -14,7 +20,7 @@ CLIENT_COMMAND.command('list')
   .description('List API clients, without their secrets')
   .option('--organization <id>', 'list only the clients of this organization')
   .onApplication<{ organization?: string }>(async (app, { organization }) => {
-    if (organization) await app.get(OrganizationsService).require(organization);
+    if (organization) await app.get(OrganizationsService).requireForOperator(organization);
     const clients = await app.get(ApiClientsService).list(organization);
     return clients.map((client) => ({
       client_id: client.id,
@@ -35,7 +41,7 @@ CLIENT_COMMAND.command('create')
     const { organization: organizationId, environment } = options;
     if (!isEnvironment(environment))
       throw new OperatorError('The environment must be development or production.');
-    await app.get(OrganizationsService).require(organizationId);
+    await app.get(OrganizationsService).requireForOperator(organizationId);
     const client = await app.get(OperatorAudit).run(
       () => app.get(ApiClientsService).create(organizationId, environment),
       ({ clientId }) => [
@@ -74,6 +80,23 @@ CLIENT_COMMAND.command('activate-secret')
     return { client_id: client, activated: true };
   });
 
+CLIENT_COMMAND.command('restrict-secret')
+  .description(
+    'Restrict the secret to signing webhooks, so that requests need an API key, or accept it for all requests',
+  )
+  .addOption(CLIENT)
+  .requiredOption('--to <use>', SECRET_USES.toReversed().join(' or '))
+  .onApplication<{ client: string; to: string }>(async (app, { client, to }) => {
+    if (!isSecretUse(to))
+      throw new OperatorError(`The use must be ${SECRET_USES.toReversed().join(' or ')}.`);
+    const change = await changeOf(app, client, 'client.update');
+    const before = await app.get(OperatorAudit).run(
+      () => app.get(ApiClientsService).restrictSecret(client, to),
+      (use) => (use === to ? [] : [{ ...change, changes: changesBetween({ secret: use }, { secret: to }) }]),
+    );
+    return { client_id: client, secret: to, changed: before !== to };
+  });
+
 CLIENT_COMMAND.command('enable')
   .description('Enable an operation that clients can’t use by default')
   .addOption(CLIENT)
@@ -99,8 +122,12 @@ async function changeOf(
   clientId: string,
   action: AuditAction,
 ): Promise<OperatorChange> {
-  const { organizationId, environment } = await app.get(ApiClientsService).require(clientId);
+  const { organizationId, environment } = await app.get(ApiClientsService).requireForOperator(clientId);
   return { organizationId, action, target: { name: clientId, environment } };
+}
+
+function isSecretUse(value: string): value is SecretUse {
+  return (SECRET_USES as readonly string[]).includes(value);
 }
 
 function isEnvironment(value: string): value is PlatformEnvironment {

@@ -4,6 +4,7 @@ import {
   misspelledVariables,
   processEnvironment,
   ServiceConfiguration,
+  type EncryptionRules,
   type LoadedConfiguration,
 } from '../../infrastructure/config/index.js';
 import {
@@ -12,8 +13,11 @@ import {
   DatabaseConfiguration,
   failedNodeConnections,
   MAX_CLOCK_LEAD,
+  OVERDUE_AFTER,
+  OverdueWork,
   inspectDatabase,
   inspectReplica,
+  JobFailures,
   requireSessions,
   type DatabaseInspection,
 } from '../../infrastructure/database/index.js';
@@ -26,7 +30,7 @@ import {
   TextMessagesConfiguration,
 } from '../../infrastructure/messages/index.js';
 import { checkRedis, RedisConfiguration } from '../../infrastructure/redis/index.js';
-import { Clock } from '../../infrastructure/time/index.js';
+import { Clock, HOUR } from '../../infrastructure/time/index.js';
 import { Tracing } from '../../infrastructure/tracing/index.js';
 import { commandGroup } from '../operator-command.js';
 import { onApplication, withConfiguration } from '../operator-session.js';
@@ -61,6 +65,7 @@ class Examination {
   async run(): Promise<void> {
     const { configuration } = this;
     this.add('settings', settingsVerdict());
+    this.add('encryption', encryptionVerdict(configuration));
     await this.examine('data directory', () => dataDirectoryVerdict(configuration));
     await this.checkDatabase();
     await this.examine('redis', () => redisVerdict(configuration));
@@ -103,7 +108,10 @@ class Examination {
       for (const table of PARTITIONED) {
         await this.examine(`partitions of ${table}`, () => partitionsVerdict(app, table));
       }
+      await this.examine('background work', () => jobsVerdict(app));
       await this.examine('single sign-on', () => certificatesVerdict(app));
+      await this.examine('audit streams', () => auditStreamsVerdict(app));
+      await this.examine('overdue work', () => overdueWorkVerdict(app));
       await this.examine('sandbox', () => sandboxVerdict(app, this.configuration));
     }).catch((error: unknown) => {
       const remedy =
@@ -128,18 +136,35 @@ function settingsVerdict(): Verdict {
   return warning(misspelled.join(' '), 'Correct the name, or remove the variable.');
 }
 
+function encryptionVerdict(configuration: LoadedConfiguration): Verdict {
+  const plain = configuration
+    .classes()
+    .flatMap((each) => (configuration.get(each) as Partial<EncryptionRules>).unencryptedSettings?.() ?? []);
+  if (plain.length === 0) return ok('Connections to databases and mail servers on other machines use TLS.');
+  return warning(
+    `Passwords and personal data are sent over the network without encryption: ${plain.toSorted().join(', ')}.`,
+    'Use TLS (docs/tls.md), unless the network itself encrypts.',
+  );
+}
+
 async function dataDirectoryVerdict(configuration: LoadedConfiguration): Promise<Verdict> {
   const { dataDirectory } = configuration.get(ServiceConfiguration);
   const problem = await checkDataDirectory(dataDirectory);
-  if (problem === undefined) return ok('Files can be written to DATA_DIR.');
-  return (problem.isUsable ? warning : failed)(problem.finding, problem.remedy);
+  if (problem) return (problem.isUsable ? warning : failed)(problem.finding, problem.remedy);
+  const { countSavedFiles } = await import('../../modules/request-logs/index.js');
+  const { refused } = await countSavedFiles(dataDirectory);
+  if (refused === 0) return ok('Files can be written to DATA_DIR.');
+  return warning(
+    `The service could not write ${refused} files of request log entries to the log: DATA_DIR/request-log/*.refused.`,
+    'Follow docs/runbooks.md, "RequestLogFilesLeft".',
+  );
 }
 
 function roleVerdict({ role, excess }: DatabaseInspection): Verdict {
   if (excess === undefined) return ok(`The role ${role} cannot change the audit log.`);
   return warning(
     `The role ${role} is ${excess === 'superuser' ? 'a superuser' : 'an owner of the tables'}, and can remove the protection of the audit log.`,
-    'Use two roles: docs/deployment.md, "Database roles".',
+    'Use two roles: docs/database.md, "Database roles".',
   );
 }
 
@@ -151,12 +176,8 @@ function clockVerdict({ clockLead }: DatabaseInspection): Verdict {
 }
 
 async function sessionsVerdict({ driverAddress }: DatabaseConfiguration): Promise<Verdict> {
-  const { appliesParameters } = await requireSessions(driverAddress);
-  if (appliesParameters) return ok('Every connection is a session with a time limit for statements.');
-  return warning(
-    'A connection pooler ignores statement_timeout: statements have no time limit.',
-    'Run ALTER ROLE … SET statement_timeout = \'10s\' for the role of DATABASE_URL: docs/scaling.md, "PgBouncer".',
-  );
+  await requireSessions(driverAddress);
+  return ok('Every connection is a session of its own.');
 }
 
 async function nodesVerdict(database: DatabaseConfiguration): Promise<Verdict> {
@@ -164,7 +185,7 @@ async function nodesVerdict(database: DatabaseConfiguration): Promise<Verdict> {
   if (problems.length === 0) return ok('Every node of the cluster can connect to every node.');
   return failed(
     problems.join(' '),
-    'Check the nodes, their pg_hba.conf and their .pgpass: docs/runbooks.md, "Move the request log to Citus".',
+    'Check the nodes, their pg_hba.conf and their .pgpass: docs/distributed-log.md, "Move the request log to Citus".',
   );
 }
 
@@ -187,7 +208,7 @@ function migrationsVerdict({
     );
   }
   if (pending.length > 0)
-    return failed(`These migrations did not run: ${pending.join(', ')}.`, 'Run "npm run cli -- migrate".');
+    return failed(`These migrations did not run: ${pending.join(', ')}.`, 'Run "mcs-admin migrate".');
   if (newer.length > 0)
     return warning(
       `A newer release has migrated the database: ${newer.join(', ')}.`,
@@ -208,6 +229,19 @@ async function partitionsVerdict(app: INestApplicationContext, table: string): P
   return ok(`${daysAhead} of the coming days have partitions.`);
 }
 
+async function jobsVerdict(app: INestApplicationContext): Promise<Verdict> {
+  const failures = await app.get(JobFailures).recent();
+  if (failures.length === 0) return ok('No background work failed within the last hour.');
+  const shown = failures.map(
+    ({ job, cause, firstAt, lastAt }) =>
+      `${job} since ${firstAt.toISOString()}, last at ${lastAt.toISOString()}: ${cause}`,
+  );
+  return warning(
+    `Background work failed within the last hour, and is repeated. ${shown.join('; ')}.`,
+    'Read the log of the workers: docs/runbooks.md, "BackgroundWorkFailing".',
+  );
+}
+
 async function certificatesVerdict(app: INestApplicationContext): Promise<Verdict> {
   const { SamlCertificatesService } = await import('../../modules/single-sign-on/index.js');
   const [first, ...others] = await app.get(SamlCertificatesService).expiring();
@@ -216,6 +250,30 @@ async function certificatesVerdict(app: INestApplicationContext): Promise<Verdic
   return warning(
     `Single sign-on certificates that expire within 30 days or have expired: ${others.length + 1}. The earliest is that of ${whose} for configuration ${configuration.id}: ${expiresAt.toISOString()}.`,
     'Tell the organization. Its owners and admins get an email 30 days and 7 days before a certificate expires.',
+  );
+}
+
+async function auditStreamsVerdict(app: INestApplicationContext): Promise<Verdict> {
+  const { AuditStreamsService, stateOf } = await import('../../modules/audit-streams/index.js');
+  const states = (await app.get(AuditStreamsService).all())
+    .map(stateOf)
+    .filter((state) => state !== 'working');
+  if (states.length === 0) return ok('No audit stream fails or is paused.');
+  const count = (wanted: string): number => states.filter((state) => state === wanted).length;
+  return warning(
+    `Audit streams that are paused: ${count('paused')}. That fail at the receiver: ${count('failing')}. That fail on this side: ${count('failing_here')}.`,
+    'Run "mcs-admin audit streams": docs/runbooks.md, "AuditStreamsStopped".',
+  );
+}
+
+async function overdueWorkVerdict(app: INestApplicationContext): Promise<Verdict> {
+  const all = [...(await app.get(OverdueWork).read())];
+  const overdue = all.filter(([, milliseconds]) => milliseconds > OVERDUE_AFTER);
+  if (overdue.length === 0) return ok('No background work is overdue.');
+  const found = overdue.map(([work, milliseconds]) => `${work} (${Math.floor(milliseconds / HOUR)} hours)`);
+  return warning(
+    `Background work is overdue: ${found.join(', ')}.`,
+    'Follow docs/runbooks.md, "WorkOverdue".',
   );
 }
 

@@ -10,7 +10,7 @@ ENDPOINT_COMMAND.command('list')
   .description('List the webhook endpoints of a client; masks secrets in their URLs')
   .addOption(CLIENT)
   .onApplication<{ client: string }>(async (app, { client }) => {
-    const { id: clientId, environment } = await app.get(ApiClientsService).require(client);
+    const { id: clientId, environment } = await app.get(ApiClientsService).requireForOperator(client);
     const endpoints = await app.get(WebhookEndpointsService).ofClientMasked({ clientId, environment });
     return endpoints.map(({ id, ...endpoint }) => ({ webhook_endpoint_id: id, ...endpoint }));
   });

@@ -28,7 +28,7 @@ EXTERNAL_USER_COMMAND.command('erase')
   .addOption(CLIENT)
   .addOption(USER)
   .onApplication<UserOptions>(async (app, options) => {
-    const client = await app.get(ApiClientsService).require(options.client);
+    const client = await app.get(ApiClientsService).requireForOperator(options.client);
     const { id: clientId, organizationId, environment } = client;
     return app
       .get(UserErasuresService)
@@ -40,7 +40,7 @@ EXTERNAL_USER_COMMAND.command('erasure')
   .addOption(CLIENT)
   .addOption(USER)
   .onApplication<UserOptions>(async (app, options) => {
-    const { id: clientId } = await app.get(ApiClientsService).require(options.client);
+    const { id: clientId } = await app.get(ApiClientsService).requireForOperator(options.client);
     const found = await app.get(UserErasuresService).find({ clientId }, await userOf(options));
     if (!found) throw new OperatorError('There is no erasure of a user with this ID.');
     return found;

@@ -3,7 +3,7 @@ import { OrganizationsService } from '../../modules/organizations/index.js';
 import { commandGroup } from '../operator-command.js';
 import { SsoSettingsService } from '../../modules/single-sign-on/index.js';
 import { readSecret } from './input.js';
-import { ORGANIZATION } from './options.js';
+import { generatedPassword, ORGANIZATION, PASSWORD_LIFETIME } from './options.js';
 
 interface CreateOptions {
   readonly name: string;
@@ -25,7 +25,13 @@ ORGANIZATION_COMMAND.command('create')
   .onApplication<CreateOptions>(async (app, { name, ownerEmail, ownerName, passwordStdin }) => {
     const password = passwordStdin ? { ownerPassword: await readSecret() } : {};
     const organizations = app.get(OrganizationsService);
-    const prepared = await organizations.prepare({ name, ownerEmail, ownerName, ...password });
+    const prepared = await organizations.prepare({
+      name,
+      ownerEmail,
+      ownerName,
+      passwordLifetime: PASSWORD_LIFETIME,
+      ...password,
+    });
     const { id, development, production, owner } = await app.get(OperatorAudit).run(
       () => organizations.create(prepared),
       (created) => [
@@ -37,7 +43,7 @@ ORGANIZATION_COMMAND.command('create')
       organization_id: id,
       development: { client_id: development.clientId, secret: development.secret },
       production: { client_id: production.clientId, secret: production.secret },
-      dashboard: { email: owner.email, ...(passwordStdin ? {} : { password: owner.password }) },
+      dashboard: { email: owner.email, ...(passwordStdin ? {} : generatedPassword(owner)) },
     };
   });
 
@@ -57,7 +63,7 @@ ORGANIZATION_COMMAND.command('allow-passwords')
   .description('Let the users of an organization that requires single sign-on log in with passwords again')
   .addOption(ORGANIZATION)
   .onApplication<{ organization: string }>(async (app, { organization: organizationId }) => {
-    await app.get(OrganizationsService).require(organizationId);
+    await app.get(OrganizationsService).requireForOperator(organizationId);
     const change: OperatorChange = {
       organizationId,
       action: 'sso.settings_update',

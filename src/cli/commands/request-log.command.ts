@@ -1,3 +1,4 @@
+import type { INestApplicationContext } from '@nestjs/common';
 import {
   countMisplaced,
   DailyPartitions,
@@ -46,10 +47,9 @@ REQUEST_LOG_COMMAND.command('tail')
     untilStopped(async (app, stopped) => {
       if (!Number.isInteger(lines) || lines > MAX_LINES)
         throw new OperatorError(`The number of lines must be 0 to ${MAX_LINES}.`);
-      const { id: clientId, environment } = await app.get(ApiClientsService).require(id);
-      const client = { clientId, environment };
+      const { client, change } = await readingOf(app, id);
       const entries = app.get(OperatorRequestLog).follow(client, { lines, until: stopped });
-      await writeLines(entries, json ? printableJson : requestLogLine);
+      await writeLines(withAuditEntry(app, change, entries), json ? printableJson : requestLogLine);
     }),
   );
 
@@ -63,10 +63,9 @@ REQUEST_LOG_COMMAND.command('export')
   )
   .option('--end <time>', 'only entries at or before this time (default: now)')
   .onApplication<ExportOptions>(async (app, { client: id, format, ...bounds }) => {
-    const { id: clientId, organizationId, environment } = await app.get(ApiClientsService).require(id);
+    const { client, change } = await readingOf(app, id);
     requirePeriod(bounds);
-    const change = { organizationId, action: 'request_log.export', target: { environment } } as const;
-    const entries = app.get(OperatorRequestLog).all({ clientId, environment }, bounds);
+    const entries = app.get(OperatorRequestLog).all(client, bounds);
     await exportRows(format, REQUEST_LOG_COLUMNS, withProgress(withAuditEntry(app, change, entries)));
   });
 
@@ -80,6 +79,17 @@ REQUEST_LOG_COMMAND.command('partitions')
       process.exitCode = EXIT.failed;
     }
   });
+
+/** Returns the client whose log an operator reads, and what the audit log says of that. */
+async function readingOf(app: INestApplicationContext, id: string) {
+  const {
+    id: clientId,
+    organizationId,
+    environment,
+  } = await app.get(ApiClientsService).requireForOperator(id);
+  const change = { organizationId, action: 'request_log.export', target: { environment } } as const;
+  return { client: { clientId, environment }, change };
+}
 
 /** Returns a sentence about each problem: a day that has no partition, and entries for such days. */
 function problemsOf(partitions: readonly PartitionStatus[], now: number): string[] {

@@ -36,10 +36,10 @@ export async function* withProgress<Entry>(entries: AsyncIterable<Entry>): Async
   if (process.stderr.isTTY) process.stderr.write(`\r${count} entries\n`);
 }
 
-/** Waits until everything is written, or until the reader closes the pipe early, as `| head` does. */
+/** Waits until everything is written, or cannot be written, which `main.ts` reports. */
 async function finishWriting(writing: Promise<void>): Promise<void> {
   await writing.catch((error: NodeJS.ErrnoException) => {
-    if (error.code !== 'EPIPE') throw error;
+    if (error.code !== 'EPIPE' && error.code !== 'ENOSPC') throw error;
   });
 }
 

@@ -1,14 +1,10 @@
 import type { INestApplicationContext } from '@nestjs/common';
 import { SERVICE_SCOPES } from '../../infrastructure/auth/index.js';
-import {
-  OperatorAudit,
-  PLATFORM,
-  type AuditAction,
-  type OperatorChange,
-} from '../../modules/audit-logs/index.js';
+import type { AuditAction } from '../../infrastructure/audit-catalog/index.js';
+import { OperatorAudit, PLATFORM, type OperatorChange } from '../../modules/audit-logs/index.js';
 import { ServiceTokensService, type IssuedServiceToken } from '../../modules/service-tokens/index.js';
 import { commandGroup, parseNumber, requiredOption } from '../operator-command.js';
-import { OVERLAP_RANGE } from './options.js';
+import { listed, OVERLAP_RANGE } from './options.js';
 
 const TOKEN = requiredOption(
   '--token <service_token_id>',
@@ -23,7 +19,7 @@ SERVICE_TOKEN_COMMAND.command('create')
   .requiredOption<readonly string[]>(
     '--scope <scope>',
     `${SERVICE_SCOPES.join(' or ')}; repeat the option or separate scopes by commas`,
-    (text, previous = []) => [...previous, ...text.split(',').map((each) => each.trim())],
+    listed,
   )
   .onApplication<{ name: string; scope: string[] }>((app, { name, scope }) =>
     issue(app, 'service_token.create', (tokens) => tokens.create(name, scope)),

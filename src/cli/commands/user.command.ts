@@ -1,7 +1,8 @@
 import type { INestApplicationContext } from '@nestjs/common';
 import { DASHBOARD_ROLES, type DashboardRole } from '../../infrastructure/auth/index.js';
 import { OperatorError } from '../../infrastructure/errors/index.js';
-import { OperatorAudit, type AuditAction } from '../../modules/audit-logs/index.js';
+import type { AuditAction } from '../../infrastructure/audit-catalog/index.js';
+import { OperatorAudit } from '../../modules/audit-logs/index.js';
 import { UserLoginsService } from '../../modules/dashboard-login/index.js';
 import {
   DashboardUsersService,
@@ -11,7 +12,7 @@ import {
 import { OrganizationsService } from '../../modules/organizations/index.js';
 import { commandGroup } from '../operator-command.js';
 import { readSecret } from './input.js';
-import { ORGANIZATION } from './options.js';
+import { generatedPassword, ORGANIZATION, PASSWORD_LIFETIME } from './options.js';
 
 const ROLES: readonly string[] = DASHBOARD_ROLES;
 
@@ -35,22 +36,29 @@ USER_COMMAND.command('add')
   .onApplication<AddOptions>(async (app, options) => {
     const { organization: organizationId, email, name, role, passwordStdin } = options;
     if (!ROLES.includes(role)) throw new OperatorError(`The role must be one of ${ROLES.join(', ')}.`);
-    await app.get(OrganizationsService).require(organizationId);
+    await app.get(OrganizationsService).requireForOperator(organizationId);
     const password = passwordStdin ? await readSecret() : undefined;
     const users = app.get(DashboardUsersService);
-    const user = await users.prepare({ organizationId, email, name, role: role as DashboardRole, password });
+    const user = await users.prepare({
+      organizationId,
+      email,
+      name,
+      role: role as DashboardRole,
+      password,
+      passwordLifetime: PASSWORD_LIFETIME,
+    });
     const added = await app.get(OperatorAudit).run(
       () => users.add(user),
       (result) => [{ organizationId, action: 'user.add', target: { name: result.email } }],
     );
-    return { user_id: added.id, email: added.email, ...(passwordStdin ? {} : { password: added.password }) };
+    return { user_id: added.id, email: added.email, ...(passwordStdin ? {} : generatedPassword(added)) };
   });
 
 USER_COMMAND.command('list')
   .description('List the dashboard users of an organization')
   .addOption(ORGANIZATION)
   .onApplication<{ organization: string }>(async (app, { organization }) => {
-    await app.get(OrganizationsService).require(organization);
+    await app.get(OrganizationsService).requireForOperator(organization);
     const users = await app.get(DashboardUsersService).list(organization);
     return users.map((user) => ({
       user_id: user.id,
@@ -75,7 +83,7 @@ function addChangeOfUser(
     .description(description)
     .requiredOption('--user <user_id>', 'the user, as listed by `user list`')
     .onApplication<{ user: string }>(async (app, options) => {
-      const user = await app.get(DashboardUsersService).require(options.user);
+      const user = await app.get(DashboardUsersService).requireForOperator(options.user);
       const { id, organizationId, email } = user;
       const changed = await app.get(OperatorAudit).run(
         () => change(app, user),
@@ -87,7 +95,7 @@ function addChangeOfUser(
 
 addChangeOfUser(
   'disable',
-  'Disable a user; ends their sessions, access tokens and device approvals',
+  'Disable a user; ends their sessions, access tokens, device approvals and access grants',
   'user.update',
   (app, { id }) => app.get(UserAdministrationService).setDisabledByOperator(id, true),
 );
@@ -106,7 +114,7 @@ addChangeOfUser(
 );
 addChangeOfUser(
   'reset-two-factor',
-  'Turn off two-factor authentication and remove the passkeys of a user who lost them; notifies the user by email',
+  'Turn off two-factor authentication, remove the passkeys of a user who lost them, and end the user’s sessions and devices; notifies the user by email',
   'auth.two_factor_disable',
   (app, user) => app.get(UserLoginsService).resetSecondFactor(user),
 );

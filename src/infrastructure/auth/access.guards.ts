@@ -4,6 +4,7 @@ import type { PlatformEnvironment } from '../config/index.js';
 import { INSUFFICIENT_SCOPE, NO_ACCESS, type ErrorKind } from '../errors/index.js';
 import { invalidToken, SERVICE_TOKEN } from './bearer-token.js';
 import type { AuthenticatedClient, AuthenticatedService, ServiceScope } from './principals.js';
+import type { Scope } from './scopes.js';
 
 export const INVALID_SERVICE_TOKEN = invalidToken(SERVICE_TOKEN).message;
 
@@ -22,6 +23,16 @@ export function EnvironmentGuard(
 ): CanActivate {
   return userGuard((client: AuthenticatedClient) => {
     if (client.environment !== environment) throw kind.error(message);
+  });
+}
+
+export const missingScope = (scope: Scope, credential = 'API key'): string =>
+  `The ${credential} lacks the scope ${scope}.`;
+
+/** Denies the operation to API keys without the scope. */
+export function ScopeGuard(scope: Scope): CanActivate {
+  return userGuard(({ key }: AuthenticatedClient) => {
+    if (key && !key.scopes.has(scope)) throw INSUFFICIENT_SCOPE.error(missingScope(scope));
   });
 }
 

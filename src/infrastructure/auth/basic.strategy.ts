@@ -1,10 +1,16 @@
-import { Injectable, type CanActivate, type ExecutionContext } from '@nestjs/common';
+import {
+  Inject,
+  Injectable,
+  mixin,
+  type CanActivate,
+  type ExecutionContext,
+  type Type,
+} from '@nestjs/common';
 import { AuthGuard, PassportStrategy } from '@nestjs/passport';
 import type { Request } from 'express';
-import type { StrategyCreated } from 'passport';
 import { BasicStrategy as PassportBasicStrategy } from 'passport-http';
 import { ErrorKind, RATE_LIMIT_EXCEEDED, TOO_MANY_REQUESTS } from '../errors/index.js';
-import { requestContext } from '../http/index.js';
+import { requestContext, type FormFields } from '../http/index.js';
 import { FailedCredentials } from '../rate-limiting/index.js';
 import {
   describeWrongCredentials,
@@ -12,13 +18,11 @@ import {
   readBasicCredentials,
   type BasicCredentials,
 } from './basic-credentials.js';
-import { CredentialVerifier } from './ports.js';
+import { ACCESS_TOKEN, tokenIn } from './bearer-token.js';
+import { CredentialVerifier, KeyTokenVerifier } from './ports.js';
 import type { AuthenticatedClient } from './principals.js';
-
-export const INVALID_API_KEYS = new ErrorKind(401, 'INVALID_INPUT', 'INVALID_API_KEYS', {
-  when: 'The Basic credentials are missing, malformed, unknown or wrong.',
-  message: 'Invalid client_id or secret provided.',
-});
+import type { Scope } from './scopes.js';
+import { INVALID_API_KEYS } from './auth-errors.js';
 
 /** RFC 7617, section 2.1: `charset` asks clients to encode in UTF-8. */
 const CHALLENGE = 'Basic realm="Platform API", charset="UTF-8"';
@@ -31,14 +35,6 @@ function ClientStrategy(name: string, decode = asSent) {
   class Strategy extends PassportStrategy(PassportBasicStrategy, name) {
     constructor(private readonly verifier: CredentialVerifier) {
       super({ passReqToCallback: true });
-    }
-
-    /** passport-http expects one space after the scheme, where RFC 9110, section 11.4, allows several. */
-    override authenticate(this: StrategyCreated<this>, request: Request, options?: object): void {
-      const { headers } = request;
-      if (headers.authorization?.includes('  '))
-        headers.authorization = headers.authorization.replace(/ +/, ' ');
-      super.authenticate(request, options);
     }
 
     async validate(request: Request, clientId: string, secret: string): Promise<AuthenticatedClient | false> {
@@ -61,12 +57,16 @@ async function verified(
   { clientId, secret }: BasicCredentials,
 ): Promise<AuthenticatedClient | false> {
   const context = requestContext(request);
-  const check = await verifier.verify(clientId, secret).catch((error: unknown) => {
+  const check = await verifier.verify(clientId, secret, request).catch((error: unknown) => {
     // The failed request appears in the client's log, too.
     context.client = verifier.lastAccepted(clientId, secret);
     throw error;
   });
   if (check.client) context.client = check.client;
+  if (check.accepted) {
+    context.apiKey = check.client.key?.name;
+    context.secretVersion = check.client.secretVersion;
+  } else context.refusal = check.refusal;
   return check.accepted && check.client;
 }
 
@@ -78,7 +78,7 @@ export class OAuthClientStrategy extends ClientStrategy('oauth-client', formDeco
 
 /**
  * Creates a guard for API clients. All wrong credentials get the same 401 response, or 429 after too many failures; a request
- * without credentials in the right form is told what to send.
+ * without credentials in the right form gets a response that says what to send.
  */
 function ClientAuthGuard(strategy: string, tooManyFailures: ErrorKind, decode = asSent) {
   @Injectable()
@@ -88,6 +88,15 @@ function ClientAuthGuard(strategy: string, tooManyFailures: ErrorKind, decode = 
       private readonly failures: FailedCredentials,
     ) {
       super();
+    }
+
+    /** passport-http expects one space after the scheme, where RFC 9110, section 11.4, allows several. */
+    override getRequest(context: ExecutionContext): Request {
+      const request = super.getRequest(context) as Request;
+      const { headers } = request;
+      if (headers.authorization?.includes('  '))
+        headers.authorization = headers.authorization.replace(/ +/, ' ');
+      return request;
     }
 
     /** Passport waits for the promise that this method returns. */
@@ -108,6 +117,7 @@ function ClientAuthGuard(strategy: string, tooManyFailures: ErrorKind, decode = 
       const read = readBasicCredentials(request.headers.authorization);
       if ('message' in read) {
         context.hint = read.hint;
+        if (isBearer(request)) await this.count(request, context.client?.clientId);
         throw invalidCredentials(read.message);
       }
       const credentials = decode(read);
@@ -115,11 +125,16 @@ function ClientAuthGuard(strategy: string, tooManyFailures: ErrorKind, decode = 
       if (credentials.clientId === '' || /^(?::|$)/.test(read.secret))
         await verified(this.verifier, request, credentials);
       context.hint = describeWrongCredentials(credentials);
-      const excess = await this.failures.count(request, credentials.clientId);
-      if (!excess) throw invalidCredentials();
-      // In the request log, the first refused request stands for those that follow.
-      context.isRecorded &&= excess.isFirst;
-      throw tooManyFailures.error(undefined, excess);
+      // The request log says why a key was refused, also at OAuth endpoints.
+      context.isRecorded ||= context.refusal !== undefined;
+      await this.count(request, credentials.clientId);
+      throw invalidCredentials();
+    }
+
+    /** @throws ApiError after too many failures */
+    private async count(request: Request, clientId: string | undefined): Promise<void> {
+      const excess = await this.failures.count(request, clientId);
+      if (excess) throw tooManyFailures.error(undefined, excess);
     }
   }
   return Guard;
@@ -129,9 +144,33 @@ function invalidCredentials(message?: string): Error {
   return INVALID_API_KEYS.error(message, { headers: { 'WWW-Authenticate': CHALLENGE } });
 }
 
-/** Admits API clients. */
+/** Admits API clients, also with an API key or its access token as a Bearer token. */
 @Injectable()
-export class BasicAuthGuard extends ClientAuthGuard('basic', TOO_MANY_REQUESTS) {}
+export class BasicAuthGuard extends ClientAuthGuard('basic', TOO_MANY_REQUESTS) {
+  @Inject()
+  private readonly keyTokens!: KeyTokenVerifier;
+
+  override async canActivate(context: ExecutionContext): Promise<boolean> {
+    const request = context.switchToHttp().getRequest<Request>();
+    const client = await clientOfBearer(this.keyTokens, request);
+    if (!client) return (await super.canActivate(context)) as boolean;
+    Object.assign(requestContext(request), { client, apiKey: client.key?.name });
+    request.user = client;
+    return true;
+  }
+}
+
+function isBearer({ headers }: Request): boolean {
+  return /^bearer\b/i.test(headers.authorization ?? '');
+}
+
+async function clientOfBearer(
+  verifier: KeyTokenVerifier,
+  request: Request,
+): Promise<AuthenticatedClient | undefined> {
+  const token = isBearer(request) && tokenIn(request.headers.authorization, ACCESS_TOKEN);
+  return typeof token === 'string' ? verifier.clientOf(token, request) : undefined;
+}
 
 /** Admits API clients to an OAuth endpoint. Such requests are not recorded in the request log. */
 @Injectable()
@@ -142,15 +181,43 @@ export class OAuthClientAuthGuard extends ClientAuthGuard('oauth-client', RATE_L
   }
 }
 
+/**
+ * Creates a guard that admits API clients to the token endpoint for the grants that require their credentials, and all other requests.
+ * Follows the guard that reads the form.
+ */
+export function TokenClientAuthGuard(grantTypes: readonly string[]): Type<CanActivate> {
+  @Injectable()
+  class Guard extends OAuthClientAuthGuard {
+    override async canActivate(context: ExecutionContext): Promise<boolean> {
+      const form = context.switchToHttp().getRequest<Request>().body as FormFields;
+      const [grantType = ''] = form.all('grant_type');
+      return !grantTypes.includes(grantType) || ((await super.canActivate(context)) as boolean);
+    }
+  }
+  return mixin(Guard);
+}
+
 /** Checks the credentials of a request again, for responses that stay open. */
 @Injectable()
 export class CredentialsCheck {
-  constructor(private readonly verifier: CredentialVerifier) {}
+  constructor(
+    private readonly verifier: CredentialVerifier,
+    private readonly keyTokens: KeyTokenVerifier,
+  ) {}
 
-  /** @param request has been admitted with its Basic credentials */
-  async areAccepted({ headers }: Request): Promise<boolean> {
-    const credentials = readBasicCredentials(headers.authorization);
-    if ('message' in credentials) return false;
-    return (await this.verifier.verify(credentials.clientId, credentials.secret)).accepted;
+  /**
+   * @param request has been admitted with its credentials
+   * @param scope that an API key must still have
+   */
+  async areAccepted(request: Request, scope: Scope): Promise<boolean> {
+    const client = await this.clientOf(request);
+    return client !== undefined && (client.key?.scopes.has(scope) ?? true);
+  }
+
+  private async clientOf(request: Request): Promise<AuthenticatedClient | undefined> {
+    const credentials = readBasicCredentials(request.headers.authorization);
+    if ('message' in credentials) return clientOfBearer(this.keyTokens, request);
+    const check = await this.verifier.verify(credentials.clientId, credentials.secret, request);
+    return check.accepted ? check.client : undefined;
   }
 }

@@ -64,7 +64,14 @@ export function insufficientScope(scopes: readonly AgentScope[], metadataUrl: st
 export function tokenIn(authorization: string | undefined, kind: TokenKind): string | ApiError {
   const token = BEARER.exec(authorization ?? '')?.[1];
   if (token !== undefined) return token;
-  return /^bearer\b/i.test(authorization ?? '') ? invalidToken(kind) : missingToken(authorization, kind);
+  return /^bearer\b/i.test(authorization ?? '') ? malformedToken(kind) : missingToken(authorization, kind);
+}
+
+/** The error if the text after the scheme is not a token: users paste quotation marks, or the scheme again, and programs send placeholders. */
+function malformedToken(kind: TokenKind): ApiError {
+  const form =
+    'Send the word Bearer, a space and the token, without quotation marks, placeholders or a second Bearer.';
+  return tokenError(kind, `The ${kind.name} is not valid. ${form}`);
 }
 
 /** RFC 6750, section 3.1: a request without credentials of this scheme gets no error code. */
@@ -78,14 +85,14 @@ function missingToken(authorization: string | undefined, kind: TokenKind): ApiEr
   });
 }
 
-/** Does not tell why the token is not valid, unless its prefix shows that it is of another kind. */
+/** Does not say why the token is not valid, unless its prefix shows that it is a token of another kind. */
 export function invalidToken(kind: TokenKind, token = ''): ApiError {
   const isMcpToken = /^mcp_/i.test(token) && kind.name !== MCP_TOKEN.name;
   const explanation = isMcpToken ? ' It is an MCP token, which only the agent connector accepts.' : '';
   return tokenError(kind, `The ${kind.name} is not valid.${explanation}`);
 }
 
-/** Whoever has an expired token knows that it was valid. */
+/** Says that the token has expired: a client that has it knows that it was valid. */
 export function expiredToken(kind: TokenKind): ApiError {
   return tokenError(kind, `The ${kind.name} has expired.`);
 }

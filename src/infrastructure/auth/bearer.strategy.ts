@@ -1,10 +1,10 @@
 import { Injectable, type ExecutionContext } from '@nestjs/common';
 import { AuthGuard, PassportStrategy } from '@nestjs/passport';
+import { isUUID } from 'class-validator';
 import type { Request } from 'express';
-import type { StrategyCreated } from 'passport';
 import { Strategy as PassportBearerStrategy } from 'passport-http-bearer';
-import { ApiError, TOO_MANY_REQUESTS } from '../errors/index.js';
-import { requestContext } from '../http/index.js';
+import { ApiError, NOT_FOUND, TOO_MANY_REQUESTS } from '../errors/index.js';
+import { requestContext, slashAtEndOf } from '../http/index.js';
 import { FailedCredentials } from '../rate-limiting/index.js';
 import {
   expiredToken,
@@ -23,30 +23,27 @@ import { currentAgentOf, type AuthenticatedAgent, type AuthenticatedService } fr
 
 /** The parameter of the routes of one API client. */
 const ADDRESS = 'client_id';
+const NO_ADDRESS =
+  'There is no agent connector at this address, which must end with the ID of an API client, as in /mcp/19b11f7c-4c8e-49bf-853e-3cea2462349f.';
+
+/** The part of a request that `TokenAuthGuard` shows to passport-http-bearer. */
+interface ShownRequest extends Pick<Request, 'headers'> {
+  readonly whole: Request;
+}
 
 type TokenStrategyClass<User> = new (verifier: TokenVerifier<User>) => {
-  validate(token: string): Promise<User | false>;
+  validate(request: ShownRequest, token: string): Promise<User | false>;
 };
 
 function TokenStrategy<User extends object>(name: string): TokenStrategyClass<User> {
   return class extends PassportStrategy(PassportBearerStrategy, name) {
     constructor(private readonly verifier: TokenVerifier<User>) {
-      super();
-    }
-
-    /**
-     * Shows the header alone to passport-http-bearer, with one space after the scheme, where RFC 9110, section 11.4, allows
-     * several. The package also accepts tokens in the query and the body, which end up in histories and logs (RFC 9700,
-     * section 4.3.2), and refuses requests that have a parameter of this name for another purpose.
-     */
-    override authenticate(this: StrategyCreated<this>, request: Request, options?: object): void {
-      const authorization = request.headers.authorization?.replace(/ +/, ' ');
-      super.authenticate({ headers: { authorization } } as Request, options);
+      super({ passReqToCallback: true });
     }
 
     /** @throws ExpiredToken */
-    async validate(token: string): Promise<User | false> {
-      const user = isWellFormedToken(token) && (await this.verifier.verify(token));
+    async validate({ whole }: ShownRequest, token: string): Promise<User | false> {
+      const user = isWellFormedToken(token) && (await this.verifier.verify(token, whole));
       if (user === 'expired') throw new ExpiredToken();
       return user || false;
     }
@@ -74,7 +71,17 @@ export function TokenAuthGuard(strategy: string, kind: TokenKind) {
       super();
     }
 
-    /** Passport waits for the promise that this method returns. */
+    /**
+     * Shows the header alone to passport-http-bearer, with one space after the scheme, where RFC 9110, section 11.4, allows
+     * several. The package also accepts tokens in the query and the body, which end up in histories and logs (RFC 9700,
+     * section 4.3.2), and refuses requests that have a parameter of this name for another purpose.
+     */
+    override getRequest(context: ExecutionContext): ShownRequest {
+      const whole = super.getRequest(context) as Request;
+      return { headers: { authorization: whole.headers.authorization?.replace(/ +/, ' ') }, whole };
+    }
+
+    /** Passport waits for the promise that this method returns. `getRequest` hid the request from it, which gets its user here. */
     override handleRequest<User>(
       error: unknown,
       user: User | false,
@@ -82,7 +89,10 @@ export function TokenAuthGuard(strategy: string, kind: TokenKind) {
       context: ExecutionContext,
     ): User {
       const request = context.switchToHttp().getRequest<Request>();
-      if (user && this.accepts(user, request)) return user;
+      if (user && this.accepts(user, request)) {
+        request.user = user as Express.User;
+        return user;
+      }
       const isExpired = error instanceof ExpiredToken;
       if (error && !isExpired) throw error;
       return this.refuse(request, isExpired) as User;
@@ -103,7 +113,10 @@ export function TokenAuthGuard(strategy: string, kind: TokenKind) {
       const { authorization } = request.headers;
       const described = await this.kindOf(request);
       const token = tokenIn(authorization, described);
-      const excess = authorization === undefined ? undefined : await this.failures?.count(request);
+      // The client is known if the token is a key of it that was refused.
+      const { client } = requestContext(request);
+      const excess =
+        authorization === undefined ? undefined : await this.failures?.count(request, client?.clientId);
       if (excess) throw TOO_MANY_REQUESTS.error(undefined, excess);
       if (token instanceof ApiError) throw token;
       throw isExpired ? expiredToken(described) : invalidToken(described, token);
@@ -133,14 +146,23 @@ export class McpTokenAuthGuard extends TokenAuthGuard('mcp-token', MCP_TOKEN) {
     await super.canActivate(context);
     const request = context.switchToHttp().getRequest<Request>();
     const { client, externalUserId, agent } = currentAgentOf(request);
-    Object.assign(requestContext(request), { client, externalUserId, agent, isRecorded: false });
+    // The message, if it was read, has decided whether the request is recorded.
+    const unread = request.body === undefined && { isRecorded: false };
+    Object.assign(requestContext(request), { client, externalUserId, agent, ...unread });
     return true;
   }
 
-  override async kindOf({ params }: Request): Promise<TokenKind> {
-    const clientId = params[ADDRESS];
+  override async kindOf(request: Request): Promise<TokenKind> {
+    const clientId = request.params[ADDRESS];
     const url = clientId === undefined ? undefined : await this.logins.metadataUrlOf(String(clientId));
-    return url === undefined ? MCP_TOKEN : tokenOfAddress(url);
+    return url === undefined ? MCP_TOKEN : tokenOfAddress(url + slashAtEndOf(request));
+  }
+
+  /** @throws ApiError NOT_FOUND at an address of no API client: logging in would not help */
+  override refuse(request: Request, isExpired: boolean): Promise<never> {
+    const clientId = request.params[ADDRESS];
+    if (clientId !== undefined && !isUUID(clientId)) throw NOT_FOUND.error(NO_ADDRESS);
+    return super.refuse(request, isExpired);
   }
 
   /**

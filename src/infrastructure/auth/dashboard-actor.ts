@@ -3,6 +3,8 @@ import type { PlatformEnvironment } from '../config/index.js';
 import { ENVIRONMENT_MISMATCH } from '../errors/index.js';
 import { requestOrigin, requestParameter, type RequestOrigin } from '../http/index.js';
 import { enumeration } from '../schemas/index.js';
+import type { AuthenticatedClient, AuthenticatedKey } from './principals.js';
+import type { Scope } from './scopes.js';
 
 /** The roles of dashboard users, from the most rights to the fewest. */
 export const DASHBOARD_ROLES = ['owner', 'admin', 'member', 'viewer'] as const;
@@ -12,10 +14,6 @@ export const ROLE = enumeration(
   DASHBOARD_ROLES,
   'The role of a dashboard user. The first has the most rights.',
 );
-
-export const SCOPES = ['request_logs:read', 'webhook_endpoints:read', 'webhook_endpoints:write'] as const;
-export type Scope = (typeof SCOPES)[number];
-export const SCOPE = enumeration('Scope', SCOPES, 'What an access token may be used for.');
 
 export interface DashboardPrincipal {
   readonly userId: string;
@@ -42,10 +40,25 @@ interface TokenCredential {
   readonly scopes: ReadonlySet<Scope>;
 }
 
+/** An API key, or an access token that was issued for one. No user has logged in: the key acts for itself, as a member. */
+interface KeyCredential extends AuthenticatedClient {
+  readonly kind: 'key';
+  readonly key: AuthenticatedKey;
+  readonly scopes: ReadonlySet<Scope>;
+}
+
 export interface DashboardIdentity extends DashboardPrincipal {
   readonly credential:
     | { readonly kind: 'session'; readonly sessionId: string; readonly authenticatedAt: Date }
-    | TokenCredential;
+    | TokenCredential
+    | KeyCredential;
+}
+
+export type RequestingOrganization = AuthenticatedClient | DashboardIdentity;
+
+/** Returns whether the actor is a dashboard user, as opposed to an API client. */
+export function isDashboardUser(requester: RequestingOrganization): requester is DashboardIdentity {
+  return 'credential' in requester;
 }
 
 /** The user of a dashboard request and its origin: the actor and context of an audit log entry. */
@@ -68,13 +81,13 @@ export function dashboardActorOf(request: Request): DashboardActor {
 export const CurrentActor = requestParameter(dashboardActorOf);
 
 /**
- * Checks that an access token is used in the environment of its client (specification, "Authentication"). A login
+ * Checks that an access token or API key is used in the environment of its client (specification, "Authentication"). A login
  * works for both environments.
  *
  * @throws ApiError ENVIRONMENT_MISMATCH
  */
 export function requireEnvironment(actor: DashboardIdentity, environment: PlatformEnvironment): void {
   const { credential } = actor;
-  if (credential.kind === 'token' && credential.environment !== environment)
+  if (credential.kind !== 'session' && credential.environment !== environment)
     throw ENVIRONMENT_MISMATCH.error();
 }

@@ -1,7 +1,8 @@
 import { Injectable, type ExecutionContext } from '@nestjs/common';
 import type { Request, Response } from 'express';
 import { INVALID_ACCESS_TOKEN, NO_ACCESS } from '../errors/index.js';
-import { clearCookie, cookieOf, isCrossSiteRequest, setCookie } from '../http/index.js';
+import { clearCookie, cookieOf, isChangeFromOtherSite, setCookie } from '../http/index.js';
+import { FailedCredentials } from '../rate-limiting/index.js';
 import { ACCESS_TOKEN, tokenIn } from './bearer-token.js';
 import { TokenAuthGuard } from './bearer.strategy.js';
 import { DashboardSessionVerifier } from './ports.js';
@@ -28,7 +29,7 @@ export const SECOND_FACTOR_REQUIRED =
   'Your organization requires two-factor authentication. Set it up at /account/second-factor.';
 export const CROSS_SITE_REQUEST = 'The request comes from a page of another site.';
 
-const LOGIN_ENDED = 'The login has ended or is not complete. Log in again.';
+export const LOGIN_ENDED = 'The login has ended or is not complete. Log in again.';
 
 /**
  * Admits requests with a valid access token, or from a browser with a login. A cross-site request with a login gets 403, and so
@@ -37,8 +38,11 @@ const LOGIN_ENDED = 'The login has ended or is not complete. Log in again.';
  */
 @Injectable()
 export class DashboardAuthGuard extends TokenAuthGuard('access-token', ACCESS_TOKEN) {
-  constructor(private readonly sessions: DashboardSessionVerifier) {
-    super();
+  constructor(
+    failures: FailedCredentials,
+    private readonly sessions: DashboardSessionVerifier,
+  ) {
+    super(failures);
   }
 
   override async canActivate(context: ExecutionContext): Promise<boolean> {
@@ -51,7 +55,7 @@ export class DashboardAuthGuard extends TokenAuthGuard('access-token', ACCESS_TO
       throw INVALID_ACCESS_TOKEN.error(LOGIN_ENDED, {
         headers: { 'WWW-Authenticate': ACCESS_TOKEN.challenge },
       });
-    if (isCrossSiteRequest(request)) throw NO_ACCESS.error(CROSS_SITE_REQUEST);
+    if (isChangeFromOtherSite(request)) throw NO_ACCESS.error(CROSS_SITE_REQUEST);
     if (identity.lacksSecondFactor) throw NO_ACCESS.error(SECOND_FACTOR_REQUIRED);
     request.user = identity;
     return true;

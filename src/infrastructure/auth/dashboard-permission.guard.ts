@@ -11,25 +11,21 @@ import {
   type ApiError,
 } from '../errors/index.js';
 import { environmentOf, isFromOtherSite } from '../http/index.js';
-import { Clock, MINUTE, SECOND } from '../time/index.js';
+import { Clock, CLOCK_TOLERANCE, SECOND } from '../time/index.js';
+import { missingScope } from './access.guards.js';
 import { ACCESS_TOKEN } from './bearer-token.js';
 import {
   dashboardActorOf,
   DASHBOARD_ROLES,
   type DashboardActor,
+  type DashboardIdentity,
   type DashboardPrincipal,
 } from './dashboard-actor.js';
 import { CROSS_SITE_REQUEST } from './dashboard-auth.guard.js';
-import {
-  permissionOf,
-  type AuditedPermission,
-  type DashboardOperationName,
-  type DashboardPermission,
-} from './dashboard-operations.js';
+import { LOGIN_AGE, type DashboardPermission } from './dashboard-permissions.js';
 import { AccessibleClients, AuditRecorder, type DeniedTarget } from './ports.js';
 
-const RECENT_LOGIN_MAX_AGE = 5 * MINUTE;
-export const RECENT_LOGIN_REQUIRED = `Log in again: this operation requires a login within the last ${RECENT_LOGIN_MAX_AGE / MINUTE} minutes.`;
+export const RECENT_LOGIN_REQUIRED = 'Log in again: this operation requires a more recent login.';
 
 /** UUIDs, and the numbers of merchants. */
 const ID = /^(?:[\da-f-]{36}|\d{1,16})$/i;
@@ -40,8 +36,8 @@ export const RequirePermission = (permission: DashboardPermission): MethodDecora
   SetMetadata(PERMISSION, permission);
 
 /** Returns whether the role of a user allows an operation of the dashboard. */
-export function mayPerform(user: DashboardPrincipal, operation: DashboardOperationName): boolean {
-  return checkRole(user, permissionOf(operation)) === undefined;
+export function mayPerform(user: DashboardPrincipal, permission: DashboardPermission): boolean {
+  return checkRole(user, permission) === undefined;
 }
 
 /** Denies requests without the operation's permission. Runs after `DashboardAuthGuard`. */
@@ -56,13 +52,13 @@ export class DashboardPermissionGuard implements CanActivate {
   ) {}
 
   async canActivate(context: ExecutionContext): Promise<boolean> {
-    const permission = this.reflector.get<AuditedPermission>(PERMISSION, context.getHandler());
+    const permission = this.reflector.get<DashboardPermission>(PERMISSION, context.getHandler());
     const request = context.switchToHttp().getRequest<Request>();
     const shown = environmentOf(request.path);
     // As if the page did not exist on this host.
     if (shown && !this.configuration.environments.includes(shown)) throw NOT_FOUND.error();
     const actor = dashboardActorOf(request);
-    // Also for GET: another site must not write audit log entries in the user's name. A denial would be such an entry.
+    // This applies to GET, too: another site must not write audit log entries in the user's name. A denial would be such an entry.
     if (permission.action && actor.credential.kind === 'session' && isFromOtherSite(request))
       throw NO_ACCESS.error(CROSS_SITE_REQUEST);
     const denial = this.check(actor, permission);
@@ -79,7 +75,7 @@ export class DashboardPermissionGuard implements CanActivate {
       ENVIRONMENTS.find((each) => each === query['environment']) ??
       environmentOf(path) ??
       (await this.clients.all(actor)).find(({ clientId }) => clientId === name)?.environment ??
-      (actor.credential.kind === 'token' ? actor.credential.environment : undefined);
+      (actor.credential.kind === 'session' ? undefined : actor.credential.environment);
     return { name, ...(environment && { environment }) };
   }
 
@@ -87,32 +83,44 @@ export class DashboardPermissionGuard implements CanActivate {
     return (
       checkScope(actor, permission) ??
       checkRole(actor, permission) ??
-      (permission.recentLogin ? this.checkRecentLogin(actor) : undefined)
+      this.checkRecentLogin(actor, permission)
     );
   }
 
   /** RFC 9470, section 3: the user has to authenticate again. */
-  private checkRecentLogin(actor: DashboardActor): ApiError | undefined {
-    if (isRecentLogin(actor, this.clock.now())) return undefined;
-    const challenge = `${ACCESS_TOKEN.challenge}, error="insufficient_user_authentication", max_age=${RECENT_LOGIN_MAX_AGE / SECOND}`;
+  private checkRecentLogin(
+    actor: DashboardActor,
+    { recentLogin }: DashboardPermission,
+  ): ApiError | undefined {
+    if (recentLogin === undefined || isRecentLogin(actor, this.clock.now(), recentLogin)) return undefined;
+    const challenge = `${ACCESS_TOKEN.challenge}, error="insufficient_user_authentication", max_age=${recentLogin / SECOND}`;
     return INVALID_ACCESS_TOKEN.error(RECENT_LOGIN_REQUIRED, { headers: { 'WWW-Authenticate': challenge } });
   }
 }
 
-/** Returns whether the user logged in within `RECENT_LOGIN_MAX_AGE`. */
-export function isRecentLogin({ credential }: DashboardActor, now: Date): boolean {
+/** Returns whether the user logged in within this time, in milliseconds. A clock that was ahead proves nothing about a login. */
+export function isRecentLogin(
+  { credential }: DashboardIdentity,
+  now: Date,
+  within: number = LOGIN_AGE.sensitive,
+): boolean {
   if (credential.kind !== 'session') return false;
-  return now.getTime() - credential.authenticatedAt.getTime() <= RECENT_LOGIN_MAX_AGE;
+  const age = now.getTime() - credential.authenticatedAt.getTime();
+  return age >= -CLOCK_TOLERANCE && age <= within;
 }
 
 function checkScope({ credential }: DashboardActor, { token }: DashboardPermission): ApiError | undefined {
   if (credential.kind === 'session' || token === 'any') return undefined;
   if (token !== undefined && credential.scopes.has(token)) return undefined;
-  return INSUFFICIENT_SCOPE.error(`The access token lacks the scope ${token}.`, {
-    headers: {
-      'WWW-Authenticate': `${ACCESS_TOKEN.challenge}, error="insufficient_scope", scope="${token}"`,
+  if (token === undefined) throw new Error('Pages accept no access tokens');
+  return INSUFFICIENT_SCOPE.error(
+    missingScope(token, credential.kind === 'key' ? undefined : 'access token'),
+    {
+      headers: {
+        'WWW-Authenticate': `${ACCESS_TOKEN.challenge}, error="insufficient_scope", scope="${token}"`,
+      },
     },
-  });
+  );
 }
 
 function checkRole(actor: DashboardPrincipal, { role }: DashboardPermission): ApiError | undefined {

@@ -1,30 +1,42 @@
+import type { AuditAction } from '../audit-catalog/index.js';
+import type { Request } from 'express';
 import type { PlatformEnvironment } from '../config/index.js';
-import { ENVIRONMENT_MISMATCH, INVALID_FIELD } from '../errors/index.js';
+import { ENVIRONMENT_MISMATCH } from '../errors/index.js';
 import type { AttributedClient } from '../http/index.js';
-import { MESSAGES } from '../validation/index.js';
-import type { DashboardActor, DashboardIdentity } from './dashboard-actor.js';
-import type { AuditedAction } from './dashboard-operations.js';
-import { isDashboardUser, type AuthenticatedClient, type RequestingOrganization } from './principals.js';
+import { fieldError, MESSAGES } from '../validation/index.js';
+import {
+  isDashboardUser,
+  type DashboardActor,
+  type DashboardIdentity,
+  type RequestingOrganization,
+} from './dashboard-actor.js';
+import type { AuthenticatedClient } from './principals.js';
 
 export const OTHER_ENVIRONMENT = 'The environment must be that of the client.';
 
 export type CredentialCheck =
   | { readonly accepted: true; readonly client: AuthenticatedClient }
-  /** `client` is set if the client exists, so that the failed request appears in its log. */
-  | { readonly accepted: false; readonly client?: AttributedClient };
+  /** `client` is set if the client exists, so that the failed request appears in its log, with the reason (`refusal`). */
+  | { readonly accepted: false; readonly client?: AttributedClient; readonly refusal?: string | undefined };
 
-/** Port (bound in `src/ports.module.ts`): verifies the credentials of API clients. */
+/** Port (bound in `src/ports.module.ts`): verifies the credentials of API clients: secrets and API keys. */
 export abstract class CredentialVerifier {
-  /** Takes equally long for an unknown client and for a wrong secret. */
-  abstract verify(clientId: string, secret: string): Promise<CredentialCheck>;
+  /** Takes equally long for an unknown client, a wrong secret, and a key that is not accepted for whatever reason. */
+  abstract verify(clientId: string, secret: string, request: Request): Promise<CredentialCheck>;
   /** Returns whose credentials they were when they were last accepted, for the log of a request that cannot be checked. */
   abstract lastAccepted(clientId: string, secret: string): AttributedClient | undefined;
 }
 
+/** Port (bound in `src/ports.module.ts`): verifies API keys and their access tokens that are sent as Bearer tokens. */
+export abstract class KeyTokenVerifier {
+  /** @returns undefined if it is neither, or not accepted */
+  abstract clientOf(token: string, request: Request): Promise<AuthenticatedClient | undefined>;
+}
+
 /** Port (`src/ports.module.ts` passes an implementation to each strategy): verifies the tokens of a surface. */
 export interface TokenVerifier<User> {
-  /** @returns undefined when the token is malformed, unknown, revoked, or must not be used on this host */
-  verify(token: string): Promise<User | 'expired' | undefined>;
+  /** @returns undefined when the token is malformed, unknown, revoked, or must not be used on this host or from this address */
+  verify(token: string, request: Request): Promise<User | 'expired' | undefined>;
 }
 
 /** Port (bound in `src/ports.module.ts`): knows at which addresses of the agent connector agents can log in. */
@@ -60,7 +72,7 @@ export abstract class AccessibleClients {
     environment?: PlatformEnvironment,
   ): Promise<AttributedClient> {
     if (isDashboardUser(requester)) {
-      if (environment === undefined) throw INVALID_FIELD.error(MESSAGES.required('environment'));
+      if (environment === undefined) throw fieldError({ field: 'environment', rule: MESSAGES.required });
       return this.forEnvironment(requester, environment);
     }
     if (environment !== undefined && environment !== requester.environment)
@@ -93,7 +105,7 @@ export interface DeniedTarget {
 
 /** Port (bound in `src/ports.module.ts`): records what the guards and pages observe, outside of transactions. */
 export abstract class AuditRecorder {
-  abstract recordDenial(actor: DashboardActor, action: AuditedAction, target: DeniedTarget): Promise<void>;
+  abstract recordDenial(actor: DashboardActor, action: AuditAction, target: DeniedTarget): Promise<void>;
 
   /**
    * Records that a user exported data.
@@ -102,7 +114,7 @@ export abstract class AuditRecorder {
    */
   abstract recordExport(
     actor: DashboardActor,
-    action: AuditedAction,
+    action: AuditAction,
     environment: PlatformEnvironment | undefined,
   ): Promise<void>;
 }

@@ -1,7 +1,7 @@
 import type { Request } from 'express';
 import type { PlatformEnvironment } from '../config/index.js';
 import { requestParameter, type AttributedClient } from '../http/index.js';
-import type { DashboardIdentity } from './dashboard-actor.js';
+import type { Scope } from './scopes.js';
 
 export interface AuthenticatedClient {
   readonly clientId: string;
@@ -9,6 +9,17 @@ export interface AuthenticatedClient {
   readonly environment: PlatformEnvironment;
   /** Restricted operations that this client may use. */
   readonly enabledOperations: ReadonlySet<string>;
+  /** The API key of the request. Without one, the secret was sent, which has all scopes. */
+  readonly key?: AuthenticatedKey;
+  /** The version of the secret, if the request was sent with one. */
+  readonly secretVersion?: number;
+}
+
+/** An API key that was accepted. */
+export interface AuthenticatedKey {
+  readonly id: string;
+  readonly name: string;
+  readonly scopes: ReadonlySet<Scope>;
 }
 
 export const SERVICE_SCOPES = ['events:publish', 'detections:write'] as const;
@@ -45,13 +56,6 @@ export interface AuthenticatedAgent {
 /** Returns the key by which limits count an agent: an agent that logged in gets many tokens. */
 export function agentKeyOf({ connectionId, tokenId }: AuthenticatedAgent): string {
   return connectionId ?? tokenId;
-}
-
-export type RequestingOrganization = AuthenticatedClient | DashboardIdentity;
-
-/** Tells a dashboard user from an API client. */
-export function isDashboardUser(requester: RequestingOrganization): requester is DashboardIdentity {
-  return 'credential' in requester;
 }
 
 /** Returns the authenticated client. Call it only on routes that accept Basic credentials. */

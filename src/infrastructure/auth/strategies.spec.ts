@@ -47,7 +47,7 @@ interface Sent {
 
 /** Returns the user that the guard admits, or what it responds. */
 async function outcomeOf(
-  guard: InstanceType<typeof BasicAuthGuard | typeof ServiceTokenAuthGuard>,
+  guard: Pick<ServiceTokenAuthGuard, 'canActivate'>,
   { authorization, query = {}, body }: Sent,
 ): Promise<unknown> {
   const request: Record<string, unknown> = { headers: { authorization }, query, body };
@@ -109,7 +109,9 @@ describe('Basic credentials', () => {
       const verify = import.meta.jest.spyOn(verifier, 'verify');
       await outcomeOf(basic, { authorization: `Basic ${encode(credentials)}` });
       const colon = credentials.indexOf(':');
-      expect(verify.mock.calls).toEqual([[credentials.slice(0, colon), credentials.slice(colon + 1)]]);
+      expect(verify.mock.calls).toEqual([
+        [credentials.slice(0, colon), credentials.slice(colon + 1), expect.anything()],
+      ]);
       verify.mockRestore();
     },
   );
@@ -128,6 +130,7 @@ describe('Bearer tokens', () => {
   const NO_TOKEN =
     'The request has no credentials. Send the service token with the Bearer scheme in the Authorization header.';
   const INVALID = 'The service token is not valid.';
+  const MALFORMED = `${INVALID} Send the word Bearer, a space and the token, without quotation marks, placeholders or a second Bearer.`;
 
   it('are read by passport-http-bearer', async () => {
     const authenticate = import.meta.jest.spyOn(PassportBearerStrategy.prototype, 'authenticate');
@@ -145,8 +148,10 @@ describe('Bearer tokens', () => {
       { authorization: 'Basic x', body: { access_token: 'valid' } },
       'The Authorization header must use the Bearer scheme, with the service token.',
     ],
-    ['twice', { authorization: 'Bearer valid valid' }, INVALID],
-    ['in quotation marks', { authorization: 'Bearer "valid"' }, INVALID],
+    ['twice', { authorization: 'Bearer valid valid' }, MALFORMED],
+    ['in quotation marks', { authorization: 'Bearer "valid"' }, MALFORMED],
+    ['after the scheme twice', { authorization: 'Bearer Bearer valid' }, MALFORMED],
+    ['as a placeholder', { authorization: 'Bearer ${input:token}' }, MALFORMED],
     ['expired', { authorization: 'Bearer expired' }, 'The service token has expired.'],
   ])('are refused %s', async (_where, sent, message) => {
     expect(await outcomeOf(guard, sent)).toBe(message);

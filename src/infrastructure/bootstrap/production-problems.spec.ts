@@ -1,9 +1,12 @@
 import { randomBytes } from 'node:crypto';
-import { loadConfiguration } from '../config/index.js';
+import { loadConfiguration, type EncryptionRules } from '../config/index.js';
 import '../crypto/index.js';
 import '../database/index.js';
 import '../http-client/index.js';
 import '../http/index.js';
+import '../messages/index.js';
+import '../redis/index.js';
+import '../tracing/index.js';
 import { findFurtherProblems } from './prepare-process.js';
 
 const key = (): string => randomBytes(32).toString('base64');
@@ -96,5 +99,38 @@ describe('Settings in production', () => {
     expect(problemsOf({ HOST: '127.0.0.1', DASHBOARD_URL: 'http://dashboard.example.com' })).toEqual([
       'DASHBOARD_URL',
     ]);
+  });
+});
+
+describe('unencryptedSettings', () => {
+  const db = 'postgres://user:password@';
+
+  it.each<[string, string, boolean]>([
+    ['DATABASE_URL', `${db}db.example.com/service`, true],
+    ['DATABASE_URL', `${db}db.example.com/service?sslmode=disable`, true],
+    ['DATABASE_URL', `${db}db.example.com/service?sslmode=verify-full`, false],
+    ['DATABASE_URL', `${db}db.example.com/service?sslmode=no-verify`, false],
+    ['DATABASE_URL', `${db}db.example.com/service?ssl=true`, false],
+    ['DATABASE_URL', `${db}localhost/service`, false],
+    ['DATABASE_URL', `${db}127.0.0.2/service`, false],
+    ['DATABASE_URL', `${db}[::1]/service`, false],
+    ['DATABASE_URL', `${db}%2Fvar%2Frun%2Fpostgresql/service`, false],
+    ['DATABASE_URL', `${db}localhost/service?host=/var/run/postgresql`, false],
+    ['DATABASE_URL', `${db}localhost/service?host=db.example.com`, true],
+    ['DATABASE_READ_URL', `${db}localhost.example.com/service`, true],
+    ['REDIS_URL', 'redis://:password@redis.example.com:6379/0', true],
+    ['REDIS_URL', 'rediss://:password@redis.example.com:6379/0', false],
+    ['REDIS_URL', 'redis://:password@127.0.0.1:6379/0', false],
+    ['SMTP_URL', 'smtp://user:password@mail.example.com:587', true],
+    ['SMTP_URL', 'smtp://user:password@mail.example.com:587?requireTLS=true', false],
+    ['SMTP_URL', 'smtps://user:password@mail.example.com:465', false],
+    ['SMTP_URL', 'smtp://localhost:25', false],
+  ])('of %s=%s lists it: %s', (name, value, isListed) => {
+    const local = { DATABASE_URL: `${db}localhost/service` };
+    const configuration = loadConfiguration({ ...COMPLETE, ...local, [name]: value });
+    const settings = configuration
+      .classes()
+      .flatMap((each) => (configuration.get(each) as Partial<EncryptionRules>).unencryptedSettings?.() ?? []);
+    expect(settings).toEqual(isListed ? [name] : []);
   });
 });

@@ -1,3 +1,5 @@
+import { closeSync, openSync } from 'node:fs';
+import { devNull } from 'node:os';
 import { setFlagsFromString } from 'node:v8';
 import { Logger } from '@nestjs/common';
 import {
@@ -6,11 +8,14 @@ import {
   ServiceConfiguration,
   type LoadedConfiguration,
 } from '../config/index.js';
-import { isDatabaseUnavailable } from '../database/index.js';
+import { isDatabaseUnavailable, isStatementCanceled } from '../database/index.js';
 import { OperatorError } from '../errors/index.js';
 import { LoggingConfiguration, ServiceLogger } from '../logging/index.js';
+import { VERSION } from '../project-files/index.js';
+import { MINUTE, SECOND } from '../time/index.js';
 import { prepareProcess, type PreparedProcess } from './prepare-process.js';
 import { onTermination } from './termination.js';
+import { notifyWatchdog } from './watchdog.js';
 
 /**
  * Percent by which the heap may grow between two full garbage collections. By default, V8 lets it double and more, so that
@@ -25,6 +30,26 @@ const HEAP_GROWTH = 80;
 export function collectGarbage(): void {
   // Node.js 20 knows no flavors, and ignores them.
   void globalThis.gc?.({ type: 'major', execution: 'sync', flavor: 'last-resort' });
+}
+
+/**
+ * Logs that the process can open no more files and connections, at most once a minute. Node.js closes connections that it cannot accept
+ * without an event, so that otherwise nobody would learn why clients and load balancers get no response.
+ */
+function watchDescriptors(): void {
+  let reportedAt = -Infinity;
+  const check = (): void => {
+    try {
+      closeSync(openSync(devNull, 'r'));
+    } catch (error) {
+      if (performance.now() - reportedAt < MINUTE) return;
+      reportedAt = performance.now();
+      new Logger('Service').error(
+        `The process can open no more files and connections (${(error as NodeJS.ErrnoException).code}), and closes new connections unanswered. Raise its limit of open files (ulimit -n, LimitNOFILE): docs/runbooks.md, "FileDescriptorsScarce".`,
+      );
+    }
+  };
+  setInterval(check, SECOND).unref();
 }
 
 function print(message: string): void {
@@ -54,9 +79,14 @@ export async function runProgram(
   start: (prepared: PreparedProcess) => Promise<() => Promise<void>>,
 ): Promise<void> {
   setFlagsFromString(`--heap-growing-percent=${HEAP_GROWTH}`);
+  notifyWatchdog(processEnvironment());
   let delay = 0;
+  let report = print;
   const started = begin(options, (prepared) => {
-    delay = options.delay?.(prepared.configuration) ?? 0;
+    const { configuration } = prepared;
+    delay = options.delay?.(configuration) ?? 0;
+    report = (message) => announce(message, configuration);
+    report(`Starts version ${VERSION} with Node.js ${process.versions.node}.`);
     return start(prepared);
   });
   // A program that is stopped while it starts finishes starting first. Otherwise it would leave the embedded database
@@ -65,7 +95,7 @@ export async function runProgram(
     const stop = await started;
     await stop();
   };
-  onTermination(stopWhenStarted, { delay: () => delay });
+  onTermination(stopWhenStarted, { delay: () => delay, report: (reason) => report(reason) });
   await started;
 }
 
@@ -80,8 +110,16 @@ async function begin(
     release = prepared.release;
     // Before Nest starts, its default logger would write plain text instead of JSON.
     Logger.overrideLogger(new ServiceLogger(prepared.configuration.get(LoggingConfiguration)));
+    // Node.js would write the error as plain text, with all secrets that it contains.
+    process.on('uncaughtException', ({ stack, message }, origin) => {
+      new Logger('Service').fatal(
+        `Exits because of an error that nobody expected (${origin}): ${stack ?? message}`,
+      );
+      process.exit(1);
+    });
     for (const warning of [...misspelledVariables(environment), ...prepared.warnings])
       new Logger('Configuration').warn(warning);
+    watchDescriptors();
     const stop = await start(prepared);
     return async () => {
       try {
@@ -101,6 +139,7 @@ async function begin(
 export function operatorMessageFor(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   if (error instanceof OperatorError) return error.message;
+  if (isStatementCanceled(error)) return `The database canceled a statement: ${error.message}.`;
   if (isDatabaseUnavailable(error))
     return `The database became unreachable: ${error.message}. Start the program again when the database is available.`;
   return error.stack ?? error.message;

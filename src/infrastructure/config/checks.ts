@@ -1,6 +1,8 @@
 import { X509Certificate } from 'node:crypto';
 import { Resolver } from 'node:dns';
+import { existsSync, readFileSync } from 'node:fs';
 import { isIP } from 'node:net';
+import tls from 'node:tls';
 import { applyDecorators } from '@nestjs/common';
 import { IsInt, IsUrl, Max, Min, ValidateBy, type ValidationArguments } from 'class-validator';
 
@@ -15,15 +17,20 @@ export function IsIntegerBetween(min: number, max: number): PropertyDecorator {
  */
 export function Satisfies(
   test: (value: unknown, context?: ValidationArguments) => boolean,
-  message: string,
+  message: string | ((context: ValidationArguments) => string),
 ): PropertyDecorator {
-  return ValidateBy({ name: test.name, validator: { validate: test, defaultMessage: () => message } });
+  return ValidateBy({ name: test.name, validator: { validate: test } }, { message });
 }
 
 /** Validates that a setting is a URL of HTTP. The example shows that it begins with a scheme. */
 export function IsHttpUrl(example: string): PropertyDecorator {
   const options = { require_tld: false, require_protocol: true, protocols: ['http', 'https'] };
   return IsUrl(options, { message: `$property must be a URL such as ${example}` });
+}
+
+/** Returns whether the host is another machine: neither a socket in the file system nor this machine. */
+export function isOtherMachine(host: string): boolean {
+  return !/^$|^\/|^%2f|^localhost$|^127(?:\.\d+){3}$|^\[?::1\]?$/i.test(host);
 }
 
 /** Validates that a setting is the URL of a host. The service serves no paths below another one, and links to none. */
@@ -52,13 +59,29 @@ export function isCertificate(value: unknown): boolean {
   return succeeds(() => new X509Certificate(value as string));
 }
 
+/**
+ * Returns the authorities that Node.js trusts, also those of `NODE_EXTRA_CA_CERTS`, and another one. The option `ca` of a TLS connection
+ * replaces all of them.
+ */
+export function trustedWith(authority: string): string[] {
+  // Since Node.js 22.15.
+  const { getCACertificates } = tls as { getCACertificates?: (type: 'default') => string[] };
+  return [...(getCACertificates?.('default') ?? [...tls.rootCertificates, ...extraAuthorities()]), authority];
+}
+
+function extraAuthorities(): string[] {
+  const file = process.env['NODE_EXTRA_CA_CERTS'];
+  // Node.js has warned about a file that cannot be read.
+  return file && existsSync(file) ? [readFileSync(file, 'utf8')] : [];
+}
+
 /** Returns whether the value is a list of addresses of DNS servers, with or without ports. */
 export function isDnsServerList(value: unknown): boolean {
   return succeeds(() => new Resolver().setServers(value as string[]));
 }
 
 /** Returns whether the function completes without an error. Use it for values that only a parser can check. */
-function succeeds(attempt: () => unknown): boolean {
+export function succeeds(attempt: () => unknown): boolean {
   try {
     attempt();
     return true;
@@ -74,8 +97,22 @@ function succeeds(attempt: () => unknown): boolean {
  * Latin-1 as UTF-8, so text with letters such as ä is accepted at first and rejected later.
  */
 export function parsedUrl(text: string, base?: string): URL | undefined {
+  return accepted(() => new URL(text, base));
+}
+
+/** Returns the value of a JSON text; undefined if the text is something else. */
+export function parsedJson(text: string): unknown {
+  return accepted<unknown>(() => JSON.parse(text));
+}
+
+/** Returns a percent-encoded text as it was before; undefined if the text is not valid. */
+export function percentDecoded(text: string): string | undefined {
+  return accepted(() => decodeURIComponent(text));
+}
+
+function accepted<Value>(parse: () => Value): Value | undefined {
   try {
-    return new URL(text, base);
+    return parse();
   } catch {
     return undefined;
   }

@@ -11,6 +11,8 @@ export interface VariableDefinition {
   readonly description: string;
   /** A secret's value never appears in messages, logs or documents. */
   readonly secret: boolean;
+  /** The name of the variable in earlier releases, which is still read. */
+  readonly formerName?: string | undefined;
 }
 
 export type ConfigurationClass<T extends object = object> = new () => T;
@@ -38,11 +40,11 @@ export function Configuration(title: string): ClassDecorator {
 export function EnvironmentVariable(
   name: string,
   description: string,
-  options: { secret?: boolean } = {},
+  { secret = false, formerName }: { secret?: boolean; formerName?: string } = {},
 ): PropertyDecorator {
   return (prototype, property) => {
     const known = (Reflect.getOwnMetadata(VARIABLES, prototype) ?? []) as VariableDefinition[];
-    const definition = { name, property: String(property), description, secret: options.secret ?? false };
+    const definition = { name, property: String(property), description, secret, formerName };
     Reflect.defineMetadata(VARIABLES, [...known, definition], prototype);
     IsOptional()(prototype, property);
   };

@@ -22,6 +22,9 @@ class TrialConfiguration {
   @Max(10)
   count: number = 3;
 
+  @EnvironmentVariable('TRIAL_PORT', 'A port.')
+  port: number = 5;
+
   @EnvironmentVariable('TRIAL_SWITCH', 'A switch.')
   switch: boolean = false;
 
@@ -60,7 +63,7 @@ describe('Configuration', () => {
   };
 
   it('has a default for everything', () => {
-    expect({ ...load({}) }).toEqual({ text: 'as it is', count: 3, switch: false, list: ['a', 'b'] });
+    expect({ ...load({}) }).toEqual({ text: 'as it is', count: 3, port: 5, switch: false, list: ['a', 'b'] });
     expect(loadConfiguration({}).get(ServiceConfiguration)).toMatchObject({
       nodeEnvironment: 'development',
       isProduction: false,
@@ -161,9 +164,33 @@ describe('Configuration', () => {
     expect(problemsOf({ [name]: value })).toEqual([problem]);
   });
 
+  it.each([
+    ['TRIAL_COUNT', '7\r', { count: 7 }],
+    ['TRIAL_SECRET', 'abcdefgh\n', { secret: 'abcdefgh' }],
+    ['TRIAL_TEXT', '\r\n', { text: 'as it is' }],
+    ['TRIAL_LIST', 'one,two,', { list: ['one', 'two'] }],
+  ])('reads %s=%j without what files and scripts leave at its end', (name, value, expected) => {
+    expect(load({ [name]: value })).toMatchObject(expected);
+  });
+
+  it('ignores the address that Kubernetes sets for a Service with the name of a setting', () => {
+    expect(load({ TRIAL_PORT: 'tcp://10.96.0.1:9090' }).port).toBe(5);
+    expect(problemsOf({ TRIAL_PORT: '10.96.0.1:9090' })).toEqual(['TRIAL_PORT must be a number.']);
+  });
+
+  it('says that a value that cannot be read is in quotation marks', () => {
+    const sentence = 'The value is in quotation marks, which are part of it: remove them.';
+    expect(problemsOf({ TRIAL_COUNT: '"7"', PLATFORM_URL: "'https://api.example.com'" })).toEqual([
+      `PLATFORM_URL must be a URL without a path, such as https://api.example.com. ${sentence}`,
+      `TRIAL_COUNT must be a number. ${sentence}`,
+    ]);
+    expect(load({ TRIAL_TEXT: '"7"' }).text).toBe('"7"');
+  });
+
   it('reads a variable from a file, without a trailing newline', () => {
     expect(load({ TRIAL_SECRET_FILE: file('secret', 'abcdefgh\n') }).secret).toBe('abcdefgh');
     expect(load({ TRIAL_COUNT_FILE: file('count', '7\r\n') }).count).toBe(7);
+    expect(load({ TRIAL_COUNT_FILE: file('marked', '\uFEFF7\n') }).count).toBe(7);
   });
 
   it('rejects a file that cannot be read', () => {

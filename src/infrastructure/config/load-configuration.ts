@@ -1,5 +1,4 @@
 import { readFileSync } from 'node:fs';
-import { Module, type DynamicModule } from '@nestjs/common';
 import { validateSync } from 'class-validator';
 import { OperatorError } from '../errors/index.js';
 import {
@@ -38,18 +37,6 @@ export class LoadedConfiguration {
   }
 }
 
-/** Makes every configuration class injectable, with the values that were read at startup. */
-@Module({})
-export class ConfigurationModule {
-  static register(configuration: LoadedConfiguration): DynamicModule {
-    const providers = [
-      { provide: LoadedConfiguration, useValue: configuration },
-      ...configuration.classes().map((target) => ({ provide: target, useValue: configuration.get(target) })),
-    ];
-    return { module: ConfigurationModule, global: true, providers, exports: providers };
-  }
-}
-
 /** Returns `process.env`, which no other code of the service reads. */
 export function processEnvironment(): Environment {
   return process.env;
@@ -72,7 +59,7 @@ export function loadConfiguration(
     const unreadable = new Map<string, string>();
     for (const variable of variablesOf(target)) {
       try {
-        const text = readText(environment, variable);
+        const text = readText(environment, namedIn(environment, variable));
         if (text !== undefined) instance[variable.property] = convert(text, target, variable);
       } catch (error) {
         unreadable.set(variable.property, (error as Error).message);
@@ -87,13 +74,42 @@ export function loadConfiguration(
   const isDoubtful = (further: string): boolean =>
     known.some((problem) => further.split(/\W/)[0] === problem.split(/\W/)[0]?.replace(/_FILE$/, ''));
   problems.push(...findFurtherProblems(configuration).filter((further) => !isDoubtful(further)));
-  if (problems.length > 0) throw new ConfigurationError(problems);
+  if (problems.length > 0)
+    throw new ConfigurationError(problems.map((problem) => withQuotes(problem, environment)));
   return configuration;
 }
 
-/** Returns the text of a variable. An empty variable counts as not set, because compose files pass unset variables as empty. */
+const QUOTED = 'The value is in quotation marks, which are part of it: remove them.';
+
+/** Unlike a shell, `docker run --env-file` and manifests of Kubernetes keep the quotation marks around a value. */
+function withQuotes(problem: string, environment: Environment): string {
+  const value = environment[problem.split(/\W/)[0] ?? ''] ?? '';
+  return /^(["']).*\1$/.test(value) ? `${problem} ${QUOTED}` : problem;
+}
+
+/**
+ * Kubernetes and Docker set `<NAME>_PORT` to such an address for each Service of the namespace, so that a Service called `metrics` would
+ * set `METRICS_PORT`.
+ */
+const PORT_OF_A_SERVICE = /^(?:tcp|udp|sctp):\/\//;
+
+/** Returns the variable with the name that the environment has: the present one, or that of earlier releases. */
+function namedIn(environment: Environment, variable: VariableDefinition): VariableDefinition {
+  const { name, formerName } = variable;
+  const isSet = (each: string): boolean => Boolean(environment[each] || environment[`${each}_FILE`]);
+  if (formerName === undefined || !isSet(formerName)) return variable;
+  if (isSet(name)) throw new Error(`${name} and ${formerName}, its former name, are both set; keep ${name}.`);
+  return { ...variable, name: formerName };
+}
+
+/**
+ * Returns the text of a variable, without line breaks at its end, which scripts and Windows leave. An empty variable counts as not set,
+ * because compose files pass unset variables as empty.
+ */
 function readText(environment: Environment, variable: VariableDefinition): string | undefined {
-  const direct = environment[variable.name] || undefined;
+  const value = environment[variable.name]?.replace(/[\r\n]+$/, '') || undefined;
+  const isForeign = variable.name.endsWith('_PORT') && PORT_OF_A_SERVICE.test(value ?? '');
+  const direct = isForeign ? undefined : value;
   const file = environment[`${variable.name}_FILE`] || undefined;
   if (direct !== undefined && file !== undefined) {
     throw new Error(`${variable.name} and ${variable.name}_FILE are both set; keep one of them.`);
@@ -106,7 +122,9 @@ function readText(environment: Environment, variable: VariableDefinition): strin
 
 function contentOf(file: string, variable: VariableDefinition): string {
   try {
-    return readFileSync(file, 'utf8').trimEnd();
+    return readFileSync(file, 'utf8')
+      .replace(/^\uFEFF/, '')
+      .trimEnd();
   } catch (error) {
     const code = (error as NodeJS.ErrnoException).code;
     throw new Error(`${variable.name}_FILE names ${file}, which cannot be read (${code}).`);
@@ -126,7 +144,10 @@ function convert(text: string, target: ConfigurationClass, variable: VariableDef
       throw new Error(`${variable.name} must be on or off (or true or false, yes or no, 1 or 0).`);
     }
     case Array:
-      return text.split(',').map((item) => item.trim());
+      return text
+        .replace(/,\s*$/, '')
+        .split(',')
+        .map((item) => item.trim());
     default:
       return text;
   }

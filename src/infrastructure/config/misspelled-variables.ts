@@ -12,7 +12,9 @@ const LONG = 12;
  */
 export function misspelledVariables(environment: Environment): string[] {
   const names = configurationDefinitions().flatMap(({ target }) =>
-    variablesOf(target).flatMap(({ name }) => [name, `${name}_FILE`]),
+    variablesOf(target)
+      .flatMap(({ name, formerName = name }) => [name, formerName])
+      .flatMap((name) => [name, `${name}_FILE`]),
   );
   const known = new Set(names);
   return Object.entries(environment).flatMap(([name, value]) => {
@@ -37,9 +39,10 @@ function nearestName(name: string, names: readonly string[]): string | undefined
   return nearest?.other ?? names.find((other) => lacksOneWord(name, other));
 }
 
-/** Such as `DATABASE_POOL` for `DATABASE_POOL_SIZE`. */
+/** Matches names such as `DATABASE_POOL` for `DATABASE_POOL_SIZE`. */
 function lacksOneWord(name: string, other: string): boolean {
-  const [words, others] = [name.split('_'), other.split('_')];
+  const words = name.split('_');
+  const others = other.split('_');
   return (
     words.length > 1 &&
     words.length === others.length - 1 &&

@@ -11,16 +11,22 @@ export type PlatformEnvironment = (typeof ENVIRONMENTS)[number];
 const SURFACES = ['platform', 'connector', 'dashboard', 'careers', 'internal'] as const;
 export type Surface = (typeof SURFACES)[number];
 
-/** What a configuration class does not accept in production, although it is fine in development. */
+/** The values that a configuration class does not accept in production, although they are fine in development. */
 export interface ProductionRules {
   /** @param servesHttp whether the process serves its surfaces */
   productionProblems(service: ServiceConfiguration, servesHttp: boolean): string[];
 }
 
-/** What a configuration class does not accept together with the settings of other classes. */
+/** The values that a configuration class does not accept together with the settings of other classes. */
 export interface FurtherRules {
   /** @param servesHttp whether the process serves its surfaces */
   furtherProblems(configuration: LoadedConfiguration, servesHttp: boolean): string[];
+}
+
+/** Which connections to other machines a configuration class leaves without TLS. */
+export interface EncryptionRules {
+  /** Returns the variables with the addresses of these connections. */
+  unencryptedSettings(): string[];
 }
 
 /** Surfaces whose pages, texts and responses contain the address of another surface, or their own. */
@@ -32,7 +38,7 @@ const LINKS: Readonly<Partial<Record<Surface, readonly Surface[]>>> = {
 
 const PAGE = { require_protocol: true, protocols: ['http', 'https'] };
 
-/** What this process serves, and its public addresses. */
+/** The surfaces that this process serves, and their public addresses. */
 @Configuration('Service')
 export class ServiceConfiguration implements ProductionRules {
   @EnvironmentVariable(
@@ -105,11 +111,17 @@ export class ServiceConfiguration implements ProductionRules {
   @IsHostUrl('http://internal.example.com')
   internalUrl?: string;
 
-  @EnvironmentVariable('SUPPORT_URL', 'Page where integrators get help, for the API document.')
+  @EnvironmentVariable(
+    'SUPPORT_URL',
+    'Page where integrators get help, for the API document and `/.well-known/security.txt`.',
+  )
   @IsUrl(PAGE)
   supportUrl?: string;
 
-  @EnvironmentVariable('SUPPORT_EMAIL', 'Email address where integrators get help, for the API document.')
+  @EnvironmentVariable(
+    'SUPPORT_EMAIL',
+    'Email address where integrators get help, for the API document and `/.well-known/security.txt`.',
+  )
   @IsEmail()
   supportEmail?: string;
 

@@ -1,3 +1,4 @@
+import { hkdfSync } from 'node:crypto';
 import { Matches } from 'class-validator';
 import { Configuration, EnvironmentVariable, type ProductionRules } from '../config/index.js';
 
@@ -31,6 +32,12 @@ export class CryptoConfiguration implements ProductionRules {
   )
   @Matches(KEY_OF_32_BYTES, KEY_MESSAGE)
   previousKeyEncryptionKey?: string;
+
+  /** Derives 32 bytes from the pepper, others for each purpose. */
+  derivedKey(purpose: string): Buffer {
+    const pepper = Buffer.from(this.secretPepper ?? '', 'base64');
+    return Buffer.from(hkdfSync('sha256', pepper, '', purpose, 32));
+  }
 
   productionProblems(): string[] {
     const keys = { SECRET_PEPPER: this.secretPepper, KEY_ENCRYPTION_KEY: this.keyEncryptionKey };

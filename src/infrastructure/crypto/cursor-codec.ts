@@ -1,12 +1,7 @@
-import { createHmac, hkdfSync, timingSafeEqual } from 'node:crypto';
+import { createHmac, timingSafeEqual } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
 import { CryptoConfiguration } from './crypto.configuration.js';
-import { ErrorKind } from '../errors/index.js';
-
-export const INVALID_CURSOR_FORMAT = new ErrorKind(400, 'INVALID_REQUEST', 'INVALID_CURSOR_FORMAT', {
-  when: 'The cursor is malformed or altered, or belongs to another client, environment or set of filters.',
-  message: 'The cursor is not valid. Send the next_cursor of the previous response with the same parameters.',
-});
+import { INVALID_CURSOR_FORMAT } from './crypto-errors.js';
 
 const VERSION = 1;
 const SIGNATURE_BYTES = 16;
@@ -26,8 +21,7 @@ export class CursorCodec {
   private readonly key: Buffer;
 
   constructor(configuration: CryptoConfiguration) {
-    const pepper = Buffer.from(configuration.secretPepper ?? '', 'base64');
-    this.key = Buffer.from(hkdfSync('sha256', pepper, '', 'cursor', 32));
+    this.key = configuration.derivedKey('cursor');
   }
 
   encode(position: readonly (string | number)[], scope: CursorScope): string {

@@ -1,8 +1,7 @@
 import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto';
-import { Global, Injectable, Module, type OnModuleInit } from '@nestjs/common';
+import { Injectable } from '@nestjs/common';
 import { OperatorError } from '../errors/index.js';
 import { CryptoConfiguration } from './crypto.configuration.js';
-import { CursorCodec } from './cursor-codec.js';
 import { KeyRepository, type WrappedDataKey } from './key.repository.js';
 import { SecretDigest } from './secret-digest.js';
 
@@ -167,18 +166,4 @@ export class Sealer {
 /** JSON keeps the parts distinct: ["ab","c"] and ["a","bc"] differ. */
 function additionalData(owner: readonly string[]): Buffer {
   return Buffer.from(JSON.stringify(owner), 'utf8');
-}
-
-@Global()
-@Module({
-  providers: [CursorCodec, SecretDigest, Sealer, KeyRepository, KeyWrapper],
-  exports: [CursorCodec, SecretDigest, Sealer],
-})
-export class CryptoModule implements OnModuleInit {
-  constructor(private readonly sealer: Sealer) {}
-
-  /** Runs before anything is encrypted or decrypted: a process with the wrong keys must not start. */
-  async onModuleInit(): Promise<void> {
-    await this.sealer.unlock();
-  }
 }

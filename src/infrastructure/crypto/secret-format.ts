@@ -6,7 +6,7 @@ import { DAY } from '../time/index.js';
 const DIGITS = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
 /** 62^43 is the first power of 62 above 2^256: 43 uniform digits hold 256 random bits. */
 const RANDOM_DIGITS = 43;
-/** Of the random digits, those that a dated secret uses for its day: 62^3 days last until the year 2622. */
+/** How many of the random digits a dated secret uses for its day: 62^3 days last until the year 2622. */
 const DAY_DIGITS = 3;
 /** 62^6 is the first power of 62 above 2^32. */
 const CHECKSUM_DIGITS = 6;

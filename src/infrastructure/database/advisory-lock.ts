@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
-import { Injectable } from '@nestjs/common';
+import { Injectable, Logger } from '@nestjs/common';
 import { Client, IDLE_SESSION } from './client.js';
 import type { DriverAddress } from './database-address.js';
 import { DatabaseConfiguration } from './database.configuration.js';
@@ -12,9 +12,10 @@ export function advisoryLockKey(name: string): string {
 
 /** Milliseconds between two attempts to get a lock. */
 const RETRY_DELAY = 200;
+const ATTEMPTS_BEFORE_REPORT = 15;
 /** Milliseconds until connecting fails. A scheduled job then runs again at its next time. */
 const CONNECT_TIMEOUT = 5_000;
-const STATEMENT_TIMEOUT = 5_000;
+const STATEMENT_TIMEOUT = '5s';
 
 /**
  * Runs the work while a separate connection holds the lock. If connections of the pool held the locks, jobs that start
@@ -35,10 +36,9 @@ async function withLock<T>(
     ...address,
     application_name: 'merchant-connectivity-service lock',
     connectionTimeoutMillis: CONNECT_TIMEOUT,
-    statement_timeout: STATEMENT_TIMEOUT,
     keepAlive: true,
     // A migration must not lose its lock because the process that runs it was paused.
-    ...(!waits && { options: IDLE_SESSION }),
+    session: { statement_timeout: STATEMENT_TIMEOUT, ...(!waits && IDLE_SESSION) },
   });
   try {
     await connection.connect();
@@ -48,8 +48,10 @@ async function withLock<T>(
       ]);
       return rows[0].acquired;
     };
-    while (!(await isAcquired())) {
+    for (let attempt = 1; !(await isAcquired()); attempt += 1) {
       if (!waits) return undefined;
+      if (attempt === ATTEMPTS_BEFORE_REPORT)
+        new Logger('Database').warn('This process waits until another process ends its work', { work: name });
       await pause(RETRY_DELAY);
     }
     return await work();

@@ -123,6 +123,20 @@ describe('BatchedStatement', () => {
     await Promise.all(full);
   });
 
+  it('begins a statement beside another only if that one takes long', async () => {
+    const { batch, statements } = controlledBatch({ maxStatements: 2, aloneFor: 100 });
+    const begin = performance.now();
+    const rows = [batch.add(1)];
+    await pause(20);
+    rows.push(batch.add(2));
+    await pause(20);
+    expect(statements).toHaveLength(1);
+    while (statements.length === 1) await pause(1);
+    expect(performance.now() - begin).toBeGreaterThan(95);
+    for (const { commit } of statements) commit();
+    await Promise.all(rows);
+  });
+
   it('rejects only the row that the database refuses', async () => {
     const written: number[] = [];
     const batch = new BatchedStatement<number>({

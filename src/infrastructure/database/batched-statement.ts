@@ -28,6 +28,8 @@ export interface BatchedStatementOptions<Row, Result = void> {
   readonly minInterval?: number;
   /** Number of waiting rows that start a statement before `minInterval` has passed. The default is `maxRows`. */
   readonly enoughRows?: number;
+  /** Milliseconds for which a statement runs alone, before another begins beside it. The default is 0. */
+  readonly aloneFor?: number;
   /**
    * Returns after how many milliseconds to retry a batch that failed with this error. If it returns undefined, each row of
    * the batch is executed alone, unless the database is unavailable.
@@ -62,8 +64,8 @@ export class BatchedStatement<Row, Result = void> {
   private scheduled = false;
   private paused = false;
   private stopped = false;
-  /** On the clock of `performance.now()`. */
-  private nextStatementAt = 0;
+  /** When the last statement began, on the clock of `performance.now()`. */
+  private startedAt = -Infinity;
   private timer: NodeJS.Timeout | undefined;
   private idleListeners: (() => void)[] = [];
 
@@ -120,9 +122,13 @@ export class BatchedStatement<Row, Result = void> {
 
   private schedule(): void {
     if (this.scheduled || this.paused || this.stopped || this.waiting.length === 0) return;
-    const { maxRows, maxStatements, minInterval = 0, enoughRows = maxRows } = this.options;
+    const { maxRows, maxStatements, minInterval = 0, enoughRows = maxRows, aloneFor = 0 } = this.options;
     if (this.running >= maxStatements) return;
-    const wait = this.waiting.length >= enoughRows ? 0 : this.nextStatementAt - performance.now();
+    const startAt = Math.max(
+      this.waiting.length >= enoughRows ? 0 : this.startedAt + minInterval,
+      this.running === 0 ? 0 : this.startedAt + aloneFor,
+    );
+    const wait = startAt - performance.now();
     if (wait > 0) {
       this.timer ??= setTimeout(() => {
         this.timer = undefined;
@@ -134,7 +140,7 @@ export class BatchedStatement<Row, Result = void> {
     setImmediate(() => {
       this.scheduled = false;
       if (this.stopped) return;
-      this.nextStatementAt = performance.now() + minInterval;
+      this.startedAt = performance.now();
       const batch = this.waiting.splice(0, this.options.maxRows);
       if (batch.length > 0) void this.commit(batch);
       this.schedule();

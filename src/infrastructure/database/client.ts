@@ -1,8 +1,8 @@
-import type { EventEmitter } from 'node:events';
-import type { Socket } from 'node:net';
 import { setTimeout as pause } from 'node:timers/promises';
 import pg from 'pg';
+import { backendOf, connectionOf } from '../framework-patches/index.js';
 import { SECOND } from '../time/index.js';
+import { applying, type SessionSettings } from './session-settings.js';
 import { endsConnection, isReadOnly, isUnreachable } from './sql-state.js';
 
 /** Milliseconds between two looks at all connections. */
@@ -31,9 +31,12 @@ const GOODBYE = SECOND;
  * Makes the server end what makes no progress, because it cannot know that a silent connection was closed. Until then, a transaction
  * would keep its locks, and a session its place among `max_connections`: after a few failures, the service could not connect again.
  */
-export const POOLED_SESSION = '-c idle_in_transaction_session_timeout=5s -c idle_session_timeout=30s';
+export const POOLED_SESSION: SessionSettings = {
+  idle_in_transaction_session_timeout: '5s',
+  idle_session_timeout: '30s',
+};
 /** Makes the server end a session whose connection is not even probed any more, and so release its locks. */
-export const IDLE_SESSION = '-c idle_session_timeout=12s';
+export const IDLE_SESSION: SessionSettings = { idle_session_timeout: '12s' };
 
 const names = new Map<string, string>();
 
@@ -62,6 +65,8 @@ export function prepared(statement: string): string {
  * See docs/decisions/0042-silent-connections.md.
  *
  * Statements marked by `prepared()` are run as prepared statements, because TypeORM cannot name statements.
+ *
+ * Every session has the settings that this service presumes, whatever the server, the database and the role have.
  */
 export class Client extends pg.Client {
   /** When a statement was sent whose response is awaited, in milliseconds of a monotonic clock; undefined at rest. */
@@ -87,7 +92,7 @@ export class Client extends pg.Client {
       this.restingSince = performance.now();
       this.isBeingProbed = false;
     });
-    this.wire.on('errorMessage', (error: Error) => {
+    connectionOf(this).on('errorMessage', (error: Error) => {
       if (!endsConnection(error)) return;
       this.abort(error);
       if (isReadOnly(error)) leaveServer(config.connectionString);
@@ -113,23 +118,35 @@ export class Client extends pg.Client {
     const end = this.end.bind(this) as (...parameters: unknown[]) => unknown;
     this.end = ((...parameters: unknown[]) => {
       // A silent server never closes its side.
-      const timer = setTimeout(() => this.wire.stream.destroy(), GOODBYE).unref();
+      const timer = setTimeout(() => connectionOf(this).stream.destroy(), GOODBYE).unref();
       this.once('end', () => clearTimeout(timer));
       return end(...parameters);
     }) as typeof this.end;
   }
 
-  private get wire(): EventEmitter & { readonly stream: Socket } {
-    return this.connection as unknown as EventEmitter & { readonly stream: Socket };
+  /** Connects, and applies the settings of the session. */
+  override connect(): Promise<pg.Client>;
+  override connect(callback: (error: Error) => void): void;
+  override connect(callback?: (error: Error) => void): Promise<pg.Client> | void {
+    const connected = this.connectAndApply();
+    if (!callback) return connected;
+    connected.then(() => callback(null as unknown as Error), callback);
   }
 
-  get backend(): number {
-    return (this as unknown as { readonly processID: number }).processID;
+  private async connectAndApply(): Promise<pg.Client> {
+    await super.connect();
+    try {
+      await this.query(...applying(this.config.session));
+    } catch (error) {
+      void this.end();
+      throw error;
+    }
+    return this;
   }
 
   /** Probes a connection at rest. @returns whether it is time to ask the server about the statement that is awaited */
   watch(now: number): boolean {
-    const { bytesRead } = this.wire.stream;
+    const { bytesRead } = connectionOf(this).stream;
     if (bytesRead !== this.bytesRead) {
       [this.bytesRead, this.heardAt, this.patience] = [bytesRead, now, PATIENCE];
     }
@@ -151,10 +168,11 @@ export class Client extends pg.Client {
    */
   examine(): (isRunning: boolean | undefined) => boolean {
     const { waitingSince } = this;
-    const { bytesRead } = this.wire.stream;
+    const { bytesRead } = connectionOf(this).stream;
     return (isRunning) => {
       this.patience = Math.min(2 * this.patience, this.patience + LONGEST_WAIT);
-      const isUnchanged = this.waitingSince === waitingSince && this.wire.stream.bytesRead === bytesRead;
+      const isUnchanged =
+        this.waitingSince === waitingSince && connectionOf(this).stream.bytesRead === bytesRead;
       const isLost = !(isRunning ?? this.silenceAt(performance.now()) < MAX_PATIENCE);
       if (!isLost || !isUnchanged) return false;
       this.giveUp();
@@ -183,7 +201,7 @@ export class Client extends pg.Client {
 
   /** Closes the connection as if it had broken. */
   private abort(error: Error): void {
-    this.wire.stream.destroy(error);
+    connectionOf(this).stream.destroy(error);
   }
 }
 
@@ -235,7 +253,7 @@ function watch(): void {
 }
 
 async function examine(silent: readonly Client[], others: readonly Client[]): Promise<void> {
-  const ends = silent.map((connection) => [connection.backend, connection.examine()] as const);
+  const ends = silent.map((connection) => [backendOf(connection), connection.examine()] as const);
   // The others may have fallen silent, too.
   for (const connection of others) connection.probe(performance.now() - WATCH_INTERVAL);
   const probes = others
@@ -266,8 +284,8 @@ async function runningBackends(config: pg.ClientConfig): Promise<ReadonlySet<num
     const { rows } = await client.query<{ pid: number; own: number }>(
       `SELECT pid, pg_backend_pid() AS own FROM pg_stat_activity WHERE state = 'active'`,
     );
-    // The question itself runs. A pooler tells its clients other numbers.
-    return rows[0]?.own === client.backend ? new Set(rows.map(({ pid }) => pid)) : undefined;
+    // The question itself runs. A pooler gives its clients other numbers.
+    return rows[0]?.own === backendOf(client) ? new Set(rows.map(({ pid }) => pid)) : undefined;
   } catch (error) {
     return isUnreachable(error) ? new Set() : undefined;
   } finally {

@@ -13,8 +13,9 @@ const DAYS_AHEAD = 7;
  */
 const LOCK_TIMEOUT = '40ms';
 const MAX_LOCK_ATTEMPTS = 30;
+const MAX_LAST_ATTEMPTS = 4;
 const LOCK_RETRY_DELAY = SECOND;
-/** Blocks of a stray table that one transaction moves: about 6,000 rows of the request log, which take a quarter of a second. */
+/** Blocks that one transaction moves out of a stray table, or deletes from: about 6,000 rows of the request log, which take a quarter of a second. */
 const BLOCKS_PER_MOVE = 250;
 
 export interface PartitionStatus {
@@ -49,9 +50,15 @@ export interface Retention {
 interface Rotation {
   readonly table: string;
   readonly now: Date;
-  readonly oldestKept: Date;
+  readonly oldest: Date;
   readonly newest: Date;
   readonly expiryColumn: string | undefined;
+}
+
+/** A table, and the number of its blocks. */
+interface Blocks {
+  readonly name: string;
+  readonly blocks: number;
 }
 
 interface Days {
@@ -67,28 +74,50 @@ interface Days {
  */
 @Injectable()
 export class DailyPartitions {
+  private readonly stopping = new AbortController();
+
   constructor(private readonly dataSource: DataSource) {}
+
+  /** Ends a rotation after its statement: another process continues it. */
+  stop(): void {
+    this.stopping.abort();
+  }
+
+  /** Creates the partition of the present day, if it is missing. */
+  createToday(table: string, now: Date, { expiryColumn }: Retention): Promise<void> {
+    return this.create({ table, now, expiryColumn }, startOf(now));
+  }
 
   /**
    * Creates the partitions of the coming days, drops those past retention, and moves rows out of the default partition.
    * If one day fails, the others are still processed.
    *
+   * @param prepareDeletion deletes what depends on partitions past retention, and returns the time from which on retention is counted
+   *   back; if it fails, nothing is deleted
    * @throws AggregateError with all failures, after everything else was done
    */
-  async rotate(table: string, now: Date, { days, expiryColumn }: Retention): Promise<void> {
-    const today = new Date(Math.floor(now.getTime() / DAY) * DAY);
-    const [oldestKept, newest] = [addDays(today, -days), addDays(today, DAYS_AHEAD)];
-    const rotation = { table, now, oldestKept, newest, expiryColumn };
-    const urgent = new Tasks();
-    for (const day of [today, addDays(today, 1)]) await urgent.run(() => this.create(rotation, day));
+  async rotate(
+    table: string,
+    now: Date,
+    { days, expiryColumn }: Retention,
+    prepareDeletion: () => Promise<Date> = () => Promise.resolve(now),
+  ): Promise<void> {
+    const today = startOf(now);
+    const oldest = addDays(today, -days);
+    const newest = addDays(today, DAYS_AHEAD);
+    const rotation = { table, now, oldest, newest, expiryColumn };
+    const creation = new Tasks();
+    for (const offset of [0, 1, -1, ...range(2, DAYS_AHEAD)])
+      await creation.run(() => this.create(rotation, addDays(today, offset)));
     // Dropping old partitions before the retry frees the space that new ones need on a full disk.
     const tasks = new Tasks();
-    await tasks.run(() => this.dropExpired(rotation, tasks));
-    for (const retry of urgent.failed) await tasks.run(retry);
-    for (const offset of [-1, ...range(2, DAYS_AHEAD)]) {
-      await tasks.run(() => this.create(rotation, addDays(today, offset)));
-    }
-    if (expiryColumn === undefined) await tasks.run(() => this.moveStrayRows(rotation, tasks));
+    let oldestKept: Date | undefined;
+    await tasks.run(async () => {
+      oldestKept = addDays(startOf(await prepareDeletion()), -days);
+      await this.dropExpired(rotation, oldestKept, tasks);
+    });
+    for (const retry of creation.failed) await tasks.run(retry);
+    if (expiryColumn === undefined) await tasks.run(() => this.moveStrayRows(rotation, oldestKept, tasks));
     tasks.throwFailures(`The partitions of ${table} are not complete`);
   }
 
@@ -155,7 +184,11 @@ export class DailyPartitions {
     );
   }
 
-  private async dropExpired({ table, oldestKept, expiryColumn }: Rotation, tasks: Tasks): Promise<void> {
+  private async dropExpired(
+    { table, expiryColumn }: Rotation,
+    oldestKept: Date,
+    tasks: Tasks,
+  ): Promise<void> {
     for (const [name, { to }] of await this.partitionsOf(table)) {
       if (to > oldestKept) continue;
       await tasks.run(async () => {
@@ -163,7 +196,11 @@ export class DailyPartitions {
         await this.locking('drop_partition($1, $2)', table, name);
       });
     }
-    await this.deleteExpired(`${table}_default`, oldestKept, expiryColumn);
+    const measured = await this.untimed<Blocks>(
+      'SELECT relation::text AS name, blocks::int FROM relation_sizes(ARRAY[$1::regclass])',
+      `${table}_default`,
+    );
+    for (const rows of measured) await this.deleteExpired(rows, oldestKept, expiryColumn);
   }
 
   private async hasRowsSince(table: string, column: string, time: Date): Promise<boolean> {
@@ -171,11 +208,20 @@ export class DailyPartitions {
     return rows.length > 0;
   }
 
-  private async deleteExpired(table: string, time: Date, column = 'created_at'): Promise<void> {
-    await this.untimed(`DELETE FROM ${table} WHERE ${column} < $1`, time);
+  private async deleteExpired({ name, blocks }: Blocks, time: Date, column = 'created_at'): Promise<void> {
+    for (let first = 0; first < blocks; first += BLOCKS_PER_MOVE)
+      await this.untimed(
+        `DELETE FROM ${name} WHERE ctid >= $2::tid AND ctid < $3::tid AND ${column} < $1`,
+        time,
+        `(${first},0)`,
+        `(${first + BLOCKS_PER_MOVE},0)`,
+      );
   }
 
-  private async create({ table, now, expiryColumn }: Rotation, start: Date): Promise<void> {
+  private async create(
+    { table, now, expiryColumn }: Pick<Rotation, 'table' | 'now' | 'expiryColumn'>,
+    start: Date,
+  ): Promise<void> {
     const partitions = [...(await this.partitionsOf(table)).values()];
     if (partitions.some(({ from, to }) => (from === null || from <= start) && start < to)) return;
     if (expiryColumn === undefined)
@@ -186,6 +232,8 @@ export class DailyPartitions {
   /** Creates the partition of a day, unless the default partition has rows of the day, and moves no rows. */
   private async createBeside(table: string, start: Date, now: Date): Promise<void> {
     const others = await this.dataSource.query<object[]>(`SELECT FROM ${table}_default LIMIT 1`);
+    // A process that was killed may have left it closed.
+    if (others.length > 0) await this.locking('open_default_partition($1)', table);
     // The default partition must not be closed for a day on which rows are written.
     if (others.length > 0 && start.getTime() < now.getTime() + HOUR) return;
     try {
@@ -195,7 +243,8 @@ export class DailyPartitions {
       }
       await this.locking('attach_daily_partition($1, $2)', table, isoDay(start));
     } catch (error) {
-      await this.locking('open_default_partition($1)', table);
+      // This is done even while the process stops: rows of the day would be refused until the next rotation.
+      await this.lockingAlways('open_default_partition($1)', table);
       if (!isCheckViolation(error)) throw error;
     }
   }
@@ -203,12 +252,12 @@ export class DailyPartitions {
   /**
    * Moves rows, the newest first, out of stray tables into the partitions of their days. A stray table is a former
    * default partition, which `create_daily_partition` replaces with an empty one if it holds rows. Rows past retention
-   * are deleted. Rows of days without a partition, for example because of a wrong clock, return to the default
+   * are deleted, unless nothing may be. Rows of days without a partition, for example because of a wrong clock, return to the default
    * partition. If the process ends, the next rotation continues.
    */
-  private async moveStrayRows(rotation: Rotation, tasks: Tasks): Promise<void> {
-    const { table, oldestKept, newest } = rotation;
-    const strays = await this.untimed<{ name: string; blocks: number }>(
+  private async moveStrayRows(rotation: Rotation, oldestKept: Date | undefined, tasks: Tasks): Promise<void> {
+    const { table, oldest, newest } = rotation;
+    const strays = await this.untimed<Blocks>(
       `SELECT relname AS name, blocks::int
          FROM relation_sizes(ARRAY(
                 SELECT oid FROM pg_class
@@ -219,9 +268,9 @@ export class DailyPartitions {
       table,
     );
     for (const { name, blocks } of strays) {
-      await this.deleteExpired(name, oldestKept);
+      if (oldestKept) await this.deleteExpired({ name, blocks }, oldestKept);
       for (const day of await this.daysIn(name)) {
-        if (day >= oldestKept && day <= newest) await tasks.run(() => this.create(rotation, day));
+        if (day >= oldest && day <= newest) await tasks.run(() => this.create(rotation, day));
       }
       for (let end = blocks; end > 0; end -= BLOCKS_PER_MOVE) {
         const first = Math.max(0, end - BLOCKS_PER_MOVE);
@@ -239,15 +288,21 @@ export class DailyPartitions {
   }
 
   /** Runs a statement without the timeout that applies to requests. */
-  private untimed<Row>(statement: string, ...values: unknown[]): Promise<Row[]> {
+  private async untimed<Row>(statement: string, ...values: unknown[]): Promise<Row[]> {
+    this.stopping.signal.throwIfAborted();
     return this.dataSource.transaction(async (transaction) => {
       await transaction.query('SET LOCAL statement_timeout = 0');
       return transaction.query(statement, values);
     });
   }
 
-  /** Calls a function that briefly locks the table exclusively. */
+  /** Calls a function that briefly locks the table exclusively, unless the process stops. */
   private async locking(call: string, ...values: string[]): Promise<void> {
+    this.stopping.signal.throwIfAborted();
+    await this.lockingAlways(call, ...values);
+  }
+
+  private async lockingAlways(call: string, ...values: string[]): Promise<void> {
     for (let attempt = 1; ; attempt += 1) {
       try {
         await this.dataSource.transaction(async (transaction) => {
@@ -259,7 +314,9 @@ export class DailyPartitions {
         });
         return;
       } catch (error) {
-        if (attempt >= MAX_LOCK_ATTEMPTS || !isLockTimeout(error)) throw error;
+        // A process that stops has a few seconds.
+        const attempts = this.stopping.signal.aborted ? MAX_LAST_ATTEMPTS : MAX_LOCK_ATTEMPTS;
+        if (attempt >= attempts || !isLockTimeout(error)) throw error;
         await pause(LOCK_RETRY_DELAY);
       }
     }
@@ -293,6 +350,10 @@ class Tasks {
 
 function range(first: number, last: number): number[] {
   return Array.from({ length: last - first + 1 }, (_, index) => first + index);
+}
+
+function startOf(time: Date): Date {
+  return new Date(Math.floor(time.getTime() / DAY) * DAY);
 }
 
 function addDays(day: Date, days: number): Date {

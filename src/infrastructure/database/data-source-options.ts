@@ -1,9 +1,11 @@
+import { join } from 'node:path';
 import { Logger as ServiceLogger } from '@nestjs/common';
 import type { DataSourceOptions, Logger } from 'typeorm';
 import { Client, POOLED_SESSION } from './client.js';
+import { PoolDriver } from './pool-driver.js';
 import { driverAddress, type DatabaseAddress } from './database-address.js';
 import type { Distribution } from './database.configuration.js';
-import { MIGRATIONS } from './migrations/index.js';
+import type { SessionSettings } from './session-settings.js';
 
 export interface ConnectionOptions extends DatabaseAddress {
   readonly poolSize?: number;
@@ -17,7 +19,7 @@ export interface ConnectionOptions extends DatabaseAddress {
  * One connection of a session to each node. By default, Citus opens one for each shard when a batch of log entries is written:
  * 9 batches of 12 entries per second instead of 430, for 50 clients and 32 shards.
  */
-const DISTRIBUTED_SESSION = '-c citus.max_adaptive_executor_pool_size=1';
+const DISTRIBUTED_SESSION: SessionSettings = { 'citus.max_adaptive_executor_pool_size': '1' };
 
 const IGNORED = (): void => undefined;
 
@@ -31,6 +33,12 @@ const TYPEORM_LOGGER: Logger = {
   log: IGNORED,
 };
 
+/**
+ * The files of migrations begin with their number. Never edit one that has landed, released or not. A new database runs
+ * `docs/schema.sql` instead, and then the migrations that the file does not contain yet.
+ */
+const MIGRATIONS = join(import.meta.dirname, 'migrations', '[0-9]*.{js,ts}');
+
 /** Returns the TypeORM options of every connection. Only migrations change the schema. */
 export function dataSourceOptions(options: ConnectionOptions): DataSourceOptions {
   const { connectionString, ssl } = driverAddress(options);
@@ -38,19 +46,23 @@ export function dataSourceOptions(options: ConnectionOptions): DataSourceOptions
     type: 'postgres',
     url: connectionString,
     ...(ssl && { ssl }),
-    migrations: MIGRATIONS,
+    migrations: [MIGRATIONS],
     migrationsTableName: 'schema_migration',
     migrationsTransactionMode: 'each',
     synchronize: false,
     logger: TYPEORM_LOGGER,
+    driver: new PoolDriver(),
     poolSize: options.poolSize ?? 2,
     connectTimeoutMS: options.connectTimeoutMilliseconds ?? 5_000,
     poolErrorHandler: options.onIdleConnectionLost ?? (() => undefined),
     extra: {
       Client,
       application_name: 'merchant-connectivity-service',
-      statement_timeout: options.statementTimeoutMilliseconds ?? 0,
-      options: [POOLED_SESSION, ...(options.distribution === 'citus' ? [DISTRIBUTED_SESSION] : [])].join(' '),
+      session: {
+        ...POOLED_SESSION,
+        statement_timeout: String(options.statementTimeoutMilliseconds ?? 0),
+        ...(options.distribution === 'citus' && DISTRIBUTED_SESSION),
+      },
       keepAlive: true,
     },
   };

@@ -5,7 +5,7 @@ import { inspectMigrations, type MigrationsState } from './migration-checksums.j
 import { Injectable } from '@nestjs/common';
 import { DataSource } from 'typeorm';
 
-/** What an operator should know about the database and the role of the service. */
+/** The properties of the database and of the role of the service that an operator should know. */
 export interface DatabaseInspection {
   readonly version: string;
   readonly role: string;
@@ -30,7 +30,7 @@ export function inspectDatabase(
     const [row] = await dataSource.query(
       `SELECT current_setting('server_version') AS version, rolname AS role, rolsuper AS "isSuperuser",
               coalesce(pg_has_role(relowner, 'MEMBER'), false) AS "isOwner"
-         FROM pg_roles LEFT JOIN pg_class ON pg_class.oid = to_regclass('audit_log') WHERE rolname = current_user`,
+         FROM pg_roles LEFT JOIN pg_class ON pg_class.oid = to_regclass('schema_migration') WHERE rolname = current_user`,
     );
     return {
       version: row.version,

@@ -4,14 +4,15 @@ import {
   EnvironmentVariable,
   isCertificate,
   IsIntegerBetween,
-  parsedUrl,
   Satisfies,
+  type EncryptionRules,
   type ProductionRules,
 } from '../config/index.js';
 import {
   acceptsAuthority,
+  databaseUrlProblem,
   driverAddress,
-  hasKnownTlsMode,
+  isUnencrypted,
   roleOf,
   type DriverAddress,
 } from './database-address.js';
@@ -26,13 +27,12 @@ export type Distribution = (typeof DISTRIBUTIONS)[number];
  */
 export const DISTRIBUTED_TABLES = [{ table: 'request_log', column: 'client_id' }] as const;
 
-/** Checks every part of the URL, because the errors of the driver do not name the variable. */
-function isDatabaseUrl(value: unknown): boolean {
-  if (typeof value !== 'string' || !/^postgres(?:ql)?:\/\//.test(value)) return false;
-  const url = parsedUrl(value);
-  if (url === undefined) return false;
-  return [url.username, url.password, url.pathname].every((part) => !/%(?![0-9a-f]{2})/i.test(part));
+/** Validates the URL of a database, because the errors of the driver do not name the variable. */
+function IsDatabaseUrl(): PropertyDecorator {
+  return Satisfies(isDatabaseUrl, ({ value }) => `$property ${databaseUrlProblem(String(value))}`);
 }
+
+const isDatabaseUrl = (value: unknown): boolean => databaseUrlProblem(String(value)) === undefined;
 
 function isOnlyTlsSetting(_authority: unknown, context?: ValidationArguments): boolean {
   const { url = '', readUrl = '' } = (context?.object as DatabaseConfiguration | undefined) ?? {};
@@ -48,17 +48,13 @@ function isOfAnotherRole(ownerUrl: unknown, context?: ValidationArguments): bool
 }
 
 @Configuration('Database')
-export class DatabaseConfiguration implements ProductionRules {
+export class DatabaseConfiguration implements EncryptionRules, ProductionRules {
   @EnvironmentVariable(
     'DATABASE_URL',
-    'URL of the database, PostgreSQL 15 or later: `postgres://user:password@host:port/database`. Add `?sslmode=verify-full` for TLS. Outside production, the default is an embedded PostgreSQL.',
+    'URL of the database, PostgreSQL 15 or later with the encoding UTF8: `postgres://user:password@host:port/database`, or another form that libpq knows, such as `postgres://user:password@/database?host=/var/run/postgresql` for a Unix-domain socket. Add `?sslmode=verify-full` for TLS. Outside production, the default is an embedded PostgreSQL.',
     { secret: true },
   )
-  @Satisfies(
-    isDatabaseUrl,
-    'url must be a URL such as postgres://user:password@host:5432/database; write special characters as %XX',
-  )
-  @Satisfies(hasKnownTlsMode, 'url must not have any sslmode other than verify-full, disable or no-verify')
+  @IsDatabaseUrl()
   url?: string;
 
   @EnvironmentVariable(
@@ -66,10 +62,7 @@ export class DatabaseConfiguration implements ProductionRules {
     'URL of the database with the role that owns the tables. If it is set, migrations use it, and grant the role of `DATABASE_URL` only what the service needs. Only processes that migrate need it.',
     { secret: true },
   )
-  @Satisfies(
-    isDatabaseUrl,
-    'ownerUrl must be a URL such as postgres://owner:password@host:5432/database; write special characters as %XX',
-  )
+  @IsDatabaseUrl()
   @Satisfies(
     isOfAnotherRole,
     'ownerUrl must name a different role than DATABASE_URL, which must also name one',
@@ -81,14 +74,7 @@ export class DatabaseConfiguration implements ProductionRules {
     'URL of a streaming replica of the database. If it is set, the overview, exports, and later pages of the request log and of events use the replica while it is available and not too far behind.',
     { secret: true },
   )
-  @Satisfies(
-    isDatabaseUrl,
-    'readUrl must be a URL such as postgres://user:password@replica:5432/database; write special characters as %XX',
-  )
-  @Satisfies(
-    hasKnownTlsMode,
-    'readUrl must not have any sslmode other than verify-full, disable or no-verify',
-  )
+  @IsDatabaseUrl()
   readUrl?: string;
 
   @EnvironmentVariable(
@@ -139,13 +125,13 @@ export class DatabaseConfiguration implements ProductionRules {
 
   @EnvironmentVariable(
     'MIGRATE_ON_START',
-    'Whether the service runs pending migrations when it starts. If it is disabled, run `npm run cli -- migrate`.',
+    'Whether the service runs pending migrations when it starts. If it is disabled, run `mcs-admin migrate`.',
   )
   migrateOnStart: boolean = true;
 
   @EnvironmentVariable(
     'DATABASE_DISTRIBUTION',
-    'Whether large tables are distributed over several servers: `none`, or `citus`. With `citus`, a process starts only if the database has the extension and worker nodes, and `npm run cli -- database distribute` has run.',
+    'Whether large tables are distributed over several servers: `none`, or `citus`. With `citus`, a process starts only if the database has the extension and worker nodes, and `mcs-admin database distribute` has run.',
   )
   @IsIn(DISTRIBUTIONS)
   distribution: Distribution = 'none';
@@ -157,6 +143,16 @@ export class DatabaseConfiguration implements ProductionRules {
     return this.url
       ? []
       : ['DATABASE_URL is required in production: the embedded database is for development.'];
+  }
+
+  unencryptedSettings(): string[] {
+    const urls = {
+      DATABASE_URL: this.url,
+      DATABASE_OWNER_URL: this.ownerUrl,
+      DATABASE_READ_URL: this.readUrl,
+    };
+    const isPlain = (url = ''): boolean => this.authority === undefined && isUnencrypted(url);
+    return Object.entries(urls).flatMap(([name, url]) => (isPlain(url) ? [name] : []));
   }
 
   /** The role that the service runs with, if another role owns the tables. */

@@ -1,9 +1,10 @@
-import { Global, Logger, Module, type Type } from '@nestjs/common';
+import { Global, Logger, Module } from '@nestjs/common';
 import { TypeOrmModule } from '@nestjs/typeorm';
 import { ClsPluginTransactional } from '@nestjs-cls/transactional';
 import { TransactionalAdapterTypeOrm } from '@nestjs-cls/transactional-adapter-typeorm';
 import { ClsModule } from 'nestjs-cls';
-import { DataSource, getMetadataArgsStorage } from 'typeorm';
+import { DataSource } from 'typeorm';
+import { entityClasses } from '../framework-patches/index.js';
 import { SECOND } from '../time/index.js';
 import { JobLock } from './advisory-lock.js';
 import { DailyPartitions } from './daily-partitions.js';
@@ -12,10 +13,14 @@ import { DatabaseProbe } from './database-inspection.js';
 import { DatabaseConfiguration } from './database.configuration.js';
 import { dataSourceOptions } from './data-source-options.js';
 import { ExpiryJob } from './expiry.job.js';
+import { JobFailures } from './job-failures.js';
 import { Notifications } from './notifications.js';
+import { OutsideChecks } from './outside-checks.js';
+import { OverdueWork } from './overdue-work.js';
 import { PoolMetrics, ReadPools } from './read-pools.js';
 import { ReadReplica } from './read-replica.js';
 import { PartitionRotation } from './partition-rotation.job.js';
+import { JobShutdown } from './recurring-job.js';
 import { isTemporarilyUnavailable } from './sql-state.js';
 import { Transaction } from './transaction.js';
 
@@ -25,11 +30,16 @@ const NO_DATABASE = 'postgres://none.invalid/none';
 
 const SERVICES = [
   Transaction,
+  DatabaseClock,
   DatabaseProbe,
+  JobFailures,
   JobLock,
+  JobShutdown,
   Notifications,
   DailyPartitions,
   ReadPools,
+  OutsideChecks,
+  OverdueWork,
   PartitionRotation,
   PoolMetrics,
 ];
@@ -47,8 +57,7 @@ const SERVICES = [
           onIdleConnectionLost: (error) =>
             new Logger('Database').warn(`A connection was lost: ${(error as Error).message}`),
         }),
-        // Every class with `@Entity`: no module has to list its own.
-        entities: getMetadataArgsStorage().tables.map(({ target }) => target as Type),
+        entities: entityClasses(),
         manualInitialization: configuration.url === undefined,
         retryAttempts: 1 + Math.ceil(configuration.startTimeoutMilliseconds / RETRY_DELAY),
         retryDelay: RETRY_DELAY,
@@ -64,7 +73,7 @@ const SERVICES = [
       }),
     ]),
   ],
-  providers: [...SERVICES, DatabaseClock, ReadReplica, ExpiryJob],
+  providers: [...SERVICES, ReadReplica, ExpiryJob],
   exports: SERVICES,
 })
 export class DatabaseModule {}

@@ -29,7 +29,7 @@ export async function checkDistribution({
     const missing = DISTRIBUTED_TABLES.filter(({ table }) => !tables.includes(table));
     if (missing.length > 0) {
       throw new DistributionError(
-        `DATABASE_DISTRIBUTION is citus, but not all tables are distributed yet: ${missing.map(({ table }) => table).join(', ')}. Run "npm run cli -- database distribute".`,
+        `DATABASE_DISTRIBUTION is citus, but not all tables are distributed yet: ${missing.map(({ table }) => table).join(', ')}. Run "mcs-admin database distribute".`,
       );
     }
   });

@@ -33,18 +33,21 @@ export class KeyedQueue {
     private readonly limits: WaitingLimits = {},
   ) {}
 
-  /** @throws ApiError SERVICE_UNAVAILABLE if too much work of the key is waiting, or the errors of the limits */
-  async run<Result>(key: string, work: () => Promise<Result>): Promise<Result> {
+  /**
+   * @param isContinuation whether the work is a part of a response that has begun: it waits, however long and however many wait
+   * @throws ApiError SERVICE_UNAVAILABLE if too much work of the key is waiting, or the errors of the limits
+   */
+  async run<Result>(key: string, work: () => Promise<Result>, isContinuation = false): Promise<Result> {
     const lane = this.lanes.get(key) ?? { running: 0, waiting: [] };
     this.lanes.set(key, lane);
     const {
       maxWaiting = MAX_WAITING,
       refusal = () => SERVICE_UNAVAILABLE.error(undefined, { retryAfter: RETRY_AFTER }),
     } = this.limits;
-    if (lane.waiting.length >= maxWaiting) throw refusal();
+    if (lane.running >= this.max && lane.waiting.length >= maxWaiting && !isContinuation) throw refusal();
     if (lane.running < this.max) lane.running += 1;
     // Work that finishes passes its slot to the next waiting work, so `running` does not change.
-    else await this.turn(lane);
+    else await this.turn(lane, isContinuation);
     try {
       return await work();
     } finally {
@@ -55,8 +58,8 @@ export class KeyedQueue {
     }
   }
 
-  private turn({ waiting }: Lane): Promise<void> {
-    const { timeout } = this.limits;
+  private turn({ waiting }: Lane, isContinuation: boolean): Promise<void> {
+    const timeout = isContinuation ? undefined : this.limits.timeout;
     return new Promise((resolve, reject) => {
       const timer =
         timeout &&

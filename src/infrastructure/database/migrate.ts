@@ -7,6 +7,7 @@ import { SECOND } from '../time/index.js';
 import { withAdvisoryLock } from './advisory-lock.js';
 import { dataSourceOptions, type ConnectionOptions } from './data-source-options.js';
 import {
+  databaseUrl,
   driverAddress,
   isCertificateRefused,
   TLS_NOT_SUPPORTED,
@@ -19,7 +20,7 @@ import {
   storeChecksums,
   type MigrationsState,
 } from './migration-checksums.js';
-import { refusedParameter, requireSessions } from './session-pooling.js';
+import { requireSessions } from './session-pooling.js';
 import { isDatabaseUnavailable, isTemporarilyUnavailable } from './sql-state.js';
 
 const INSUFFICIENT_PRIVILEGE = '42501';
@@ -84,7 +85,7 @@ export async function checkDatabase(
     const { pending } = await refuseForeignSchema(dataSource);
     if (pending.length > 0) {
       throw new DatabaseStartError(
-        `The schema of the database is older than this release: ${listed(pending)} did not run. Run "npm run cli -- migrate" first, or set MIGRATE_ON_START=on.`,
+        `The schema of the database is older than this release: ${listed(pending)} did not run. Run "mcs-admin migrate" first, or set MIGRATE_ON_START=on.`,
       );
     }
   });
@@ -93,10 +94,11 @@ export async function checkDatabase(
 async function refuseForeignSchema(dataSource: DataSource): Promise<MigrationsState> {
   const state = await inspectMigrations(dataSource);
   const { changed, unknown, newer } = state;
+  await checkEncoding(dataSource, state);
   if (unknown.length > 0) {
     const names = unknown.length > 3 ? `${unknown[0]} to ${unknown.at(-1)}` : listed(unknown);
     throw new DatabaseStartError(
-      `The schema of the database is neither that of this release nor that of version ${LAST_RELEASE.version}, but has other migrations (${names}): run "npm run cli -- migrate" of version ${LAST_RELEASE.version} first if the database is older or its migration was interrupted, otherwise restore a backup or use an empty database.`,
+      `The schema of the database is neither that of this release nor that of version ${LAST_RELEASE.version}, but has other migrations (${names}): migrate it with version ${LAST_RELEASE.version} first if the database is older or its migration was interrupted, otherwise restore a backup or use an empty database.`,
     );
   }
   if (changed.length > 0) {
@@ -125,13 +127,17 @@ export async function withDatabase<T>(
 ): Promise<T> {
   const dataSource = new DataSource(dataSourceOptions(address));
   try {
-    await untilAvailable(() => dataSource.initialize(), startTimeoutMilliseconds).catch((error: unknown) => {
+    await untilAvailable(async () => {
+      // First, because other clients of a pooler that does not keep sessions would get the settings of the pool.
+      await requireSessions(driverAddress(address));
+      await dataSource.initialize();
+    }, startTimeoutMilliseconds).catch((error: unknown) => {
+      if (error instanceof OperatorError) throw error;
       throw (
         explain(error, address) ?? new DatabaseStartError(`The database cannot be used: ${messageOf(error)}`)
       );
     });
-    await refuseOldServer(dataSource);
-    await requireSessions(driverAddress(address));
+    await refuseUnsuitable(dataSource);
     return await work(dataSource);
   } catch (error) {
     throw explain(error, address) ?? error;
@@ -140,7 +146,7 @@ export async function withDatabase<T>(
   }
 }
 
-async function refuseOldServer(dataSource: DataSource): Promise<void> {
+async function refuseUnsuitable(dataSource: DataSource): Promise<void> {
   const [row] = await dataSource.query(`SELECT current_setting('server_version_num')::int AS version`);
   if (row.version < MIN_SERVER_VERSION) {
     throw new DatabaseStartError(
@@ -149,7 +155,19 @@ async function refuseOldServer(dataSource: DataSource): Promise<void> {
   }
 }
 
-/** Returns an error that tells the operator what to do, or undefined if the cause is not known here. */
+/**
+ * Systems without a locale of UTF-8 create databases with other encodings by default. Some texts fail there, or are measured in bytes.
+ * A database that earlier releases have filled keeps its encoding.
+ */
+async function checkEncoding(dataSource: DataSource, { isNew }: MigrationsState): Promise<void> {
+  const [{ encoding }] = await dataSource.query(`SELECT current_setting('server_encoding') AS encoding`);
+  if (encoding === 'UTF8') return;
+  const problem = `The encoding of the database is ${encoding}: this service requires UTF8, which every text can be stored in.`;
+  if (isNew) throw new DatabaseStartError(`${problem} Create the database with ENCODING 'UTF8'.`);
+  new Logger('Database').warn(`${problem} Move its contents into a database with ENCODING 'UTF8'.`);
+}
+
+/** Returns an error that says what the operator must do, or undefined if the cause is not known here. */
 function explain(error: unknown, address: DatabaseAddress): DatabaseStartError | undefined {
   const explanation = explanationOf(error, address);
   return explanation === undefined ? undefined : new DatabaseStartError(explanation);
@@ -159,37 +177,44 @@ function explanationOf(
   error: unknown,
   { url, variable = 'DATABASE_URL' }: DatabaseAddress,
 ): string | undefined {
+  if (error instanceof OperatorError) return undefined;
   const { code, message } = (error ?? {}) as { code?: string; message?: string };
-  const refused = refusedParameter(error);
-  if (refused !== undefined) return refused;
-  const { host, pathname } = new URL(url);
-  const database = decodeURIComponent(pathname.slice(1));
+  const parsed = databaseUrl(url);
+  const host = decodeURIComponent(parsed?.host ?? '');
+  const database = decodeURIComponent(parsed?.pathname.slice(1) ?? '');
   if (isCertificateRefused(code)) {
     return `The certificate of the database at ${host} is not trusted (${code}). Check that DATABASE_CA is the certificate of its authority, and that it is issued for the host in ${variable}.`;
   }
   if (message === TLS_NOT_SUPPORTED) {
-    return `The database at ${host} does not support TLS, which ${variable} or DATABASE_CA requires.`;
+    return `The database at ${host} does not support TLS, which ${variable}, DATABASE_CA or the environment variable PGSSLMODE requires.`;
   }
   if (code === '28000' && message?.includes('no encryption')) {
     return `The database at ${host} requires TLS: add ?sslmode=verify-full to ${variable}, or set DATABASE_CA.`;
   }
-  if (code === '28P01' || code === '28000') {
+  // No rule of pg_hba.conf admits this machine, or the role may not log in: the password is not the cause.
+  if (code === '28000') {
+    return `The database at ${host} refused the user of ${variable}: ${message} (${code}).`;
+  }
+  if (code === '28P01') {
     return `The database at ${host} refused the user or password of ${variable}.`;
   }
+  if (code === '25006') {
+    return `The database at ${host} is read-only: ${message} (${code}). ${variable} must lead to the primary, and neither the role nor the database may set default_transaction_read_only.`;
+  }
   if (isDatabaseUnavailable(error)) {
-    // A code of PostgreSQL is its answer: too many connections, a full disk, a statement that takes too long.
+    // A code of PostgreSQL is its response: too many connections, a full disk, a statement that takes too long.
     return /^[0-9A-Z]{5}$/.test(code ?? '') && code !== 'EPIPE'
       ? `The database at ${host} responds, but cannot be used at the moment: ${message} (${code}).`
       : `The database at ${host} is unreachable (${code ?? message}). Is it running, and is ${variable} right?`;
   }
   if (code === INSUFFICIENT_PRIVILEGE && message?.includes('for database')) {
-    return `The role of ${variable} may not connect to the database "${database}" (${message}). Grant it CONNECT: docs/deployment.md, "Database roles".`;
+    return `The role of ${variable} may not connect to the database "${database}" (${message}). Grant it CONNECT: docs/database.md, "Database roles".`;
   }
   if (code === INSUFFICIENT_PRIVILEGE && /for (?:table|sequence|function)/.test(message ?? '')) {
-    return `The role of ${variable} lacks privileges (${message}). Run "npm run cli -- migrate" with DATABASE_URL and DATABASE_OWNER_URL, which grants them: docs/deployment.md, "Database roles".`;
+    return `The role of ${variable} lacks privileges (${message}). Run "mcs-admin migrate" with DATABASE_URL and DATABASE_OWNER_URL, which grants them: docs/database.md, "Database roles".`;
   }
   if (code === INSUFFICIENT_PRIVILEGE) {
-    return `The role of the database URL may not change the schema (${message}). Set DATABASE_OWNER_URL to migrate with the role that owns the tables, or set MIGRATE_ON_START=off and run "npm run cli -- migrate" with that role.`;
+    return `The role of the database URL may not change the schema (${message}). Set DATABASE_OWNER_URL to migrate with the role that owns the tables, or set MIGRATE_ON_START=off and run "mcs-admin migrate" with that role.`;
   }
   if (code === '3D000') {
     return `The database server at ${host} has no database "${database}". Create it first.`;
@@ -234,10 +259,13 @@ async function untilAvailable<Result>(
 
 /**
  * Tables on which the role of the service gets fewer privileges: it cannot change audit log entries or the list of
- * migrations that ran.
+ * migrations that ran, nor delete keys, without which everything encrypted is lost.
  */
 const RESTRICTED_TABLES: Readonly<Record<string, string>> = {
+  audit_chain: 'SELECT, INSERT, UPDATE',
   audit_log: 'SELECT, INSERT',
+  data_key: 'SELECT, INSERT, UPDATE',
+  key_check: 'SELECT, INSERT, UPDATE',
   schema_migration: 'SELECT',
 };
 

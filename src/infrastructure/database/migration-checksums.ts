@@ -1,14 +1,17 @@
 import { createHash } from 'node:crypto';
 import type { DataSource, MigrationInterface, QueryRunner } from 'typeorm';
-import { MIGRATIONS } from './migrations/index.js';
 
 const TABLE = 'schema_migration';
 
-/** A database of the last release has migrations with these names and checksums, up to this number. */
+/**
+ * A database of the last release has migrations with these numbers, names and checksums. Those before them are of earlier releases: the
+ * last release ran only on databases that had all of them.
+ */
 export const LAST_RELEASE = {
-  version: '0.3.0',
-  lastNumber: 1_790_000_000_051,
-  digest: 'f0ab6c15bb323cdd01ddc8fdca1564a3e5b6c61aa43ac48dc273a06a2aee6e91',
+  version: '0.4.0',
+  firstNumber: 1_790_000_000_090,
+  lastNumber: 1_790_000_000_115,
+  digest: '6bcf2bcb114aa1244b3fe57cf518aa51b40e05e49ed581e630557757e591d5cf',
 };
 
 export interface MigrationsState {
@@ -41,11 +44,12 @@ async function checksumOf(migration: MigrationInterface): Promise<string> {
 /** Compares the migrations that ran with those of this release. Changes nothing. */
 export async function inspectMigrations(dataSource: DataSource): Promise<MigrationsState> {
   const ran = await storedChecksums(dataSource);
-  const known = await knownChecksums();
+  const known = await knownChecksums(dataSource);
   const lastKnown = Math.max(...[...known.keys()].map(numberOf));
   const others = [...ran.keys()].filter((name) => !known.has(name));
   const released = others.filter((name) => numberOf(name) <= LAST_RELEASE.lastNumber);
-  const isUpgraded = digestOf(released.map((name) => `${name} ${ran.get(name)}`)) === LAST_RELEASE.digest;
+  const own = released.filter((name) => numberOf(name) >= LAST_RELEASE.firstNumber);
+  const isUpgraded = digestOf(own.map((name) => `${name} ${ran.get(name)}`)) === LAST_RELEASE.digest;
   return {
     isNew: ran.size === 0,
     pending: [...known.keys()].filter((name) => !ran.has(name)),
@@ -61,7 +65,7 @@ export async function inspectMigrations(dataSource: DataSource): Promise<Migrati
 export async function storeChecksums(dataSource: DataSource): Promise<void> {
   const isComplete = [...(await storedChecksums(dataSource)).values()].every((checksum) => checksum !== null);
   if (isComplete) return;
-  for (const [name, checksum] of await knownChecksums()) {
+  for (const [name, checksum] of await knownChecksums(dataSource)) {
     await dataSource.query(`UPDATE ${TABLE} SET checksum = $2 WHERE name = $1 AND checksum IS NULL`, [
       name,
       checksum,
@@ -69,13 +73,12 @@ export async function storeChecksums(dataSource: DataSource): Promise<void> {
   }
 }
 
-async function knownChecksums(): Promise<Map<string, string>> {
-  const migrations = MIGRATIONS.map((Migration) => new Migration());
-  return new Map(
-    await Promise.all(
-      migrations.map(async (migration) => [migration.name, await checksumOf(migration)] as const),
-    ),
+/** Returns the migrations of this release, oldest first, with their checksums. */
+async function knownChecksums({ migrations }: DataSource): Promise<Map<string, string>> {
+  const checksums = await Promise.all(
+    migrations.map(async (migration) => [nameOf(migration), await checksumOf(migration)] as const),
   );
+  return new Map(checksums.toSorted(([left], [right]) => numberOf(left) - numberOf(right)));
 }
 
 /** Returns the migrations that ran, oldest first, with their checksums: null if they have just run. */
@@ -93,6 +96,8 @@ async function storedChecksums(dataSource: DataSource): Promise<Map<string, stri
 
 const digestOf = (lines: readonly string[]): string =>
   createHash('sha256').update(lines.join('\n')).digest('hex');
+
+const nameOf = ({ name = '' }: MigrationInterface): string => name;
 
 /** Returns the number at the end of a migration's name, which orders the migrations. */
 function numberOf(name: string): number {

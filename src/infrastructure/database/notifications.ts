@@ -3,7 +3,7 @@ import { Injectable, Logger } from '@nestjs/common';
 import { Client, IDLE_SESSION } from './client.js';
 import { DatabaseConfiguration } from './database.configuration.js';
 
-/** Milliseconds. */
+/** Milliseconds, however often it fails: a worker that stays away for a second counts as ended, and its deliveries are repeated. */
 const RECONNECT_DELAY = 250;
 const logger = new Logger('Notifications');
 
@@ -48,13 +48,15 @@ export class Subscription {
 
   private async run(): Promise<void> {
     const { signal } = this.stopped;
-    while (!signal.aborted) {
+    for (let isReported = false; !signal.aborted;) {
       this.client = this.newClient();
       try {
-        await this.listenUntilLost(this.client);
+        await this.listenUntilLost(this.client, () => (isReported = false));
       } catch (error) {
-        if (!signal.aborted)
+        // Once in an outage.
+        if (!signal.aborted && !isReported)
           logger.warn(`The connection of channel ${this.channel} was lost: ${(error as Error).message}`);
+        isReported = true;
       }
       this.lostAt = performance.now();
       await this.client.end().catch(() => undefined);
@@ -67,13 +69,15 @@ export class Subscription {
       ...this.configuration.driverAddress,
       application_name: 'merchant-connectivity-service notifications',
       connectionTimeoutMillis: this.configuration.connectTimeoutMilliseconds,
-      statement_timeout: this.configuration.statementTimeoutMilliseconds,
-      options: IDLE_SESSION,
       keepAlive: true,
+      session: {
+        ...IDLE_SESSION,
+        statement_timeout: String(this.configuration.statementTimeoutMilliseconds),
+      },
     });
   }
 
-  private async listenUntilLost(client: Client): Promise<void> {
+  private async listenUntilLost(client: Client, onConnected: () => void): Promise<void> {
     const lost = new Promise<never>((_, reject) => {
       client.on('error', reject);
       client.once('end', () => reject(new Error('the connection ended')));
@@ -86,6 +90,7 @@ export class Subscription {
     // Shared, so that it does not wait for a connection that this process has lost and the server has not noticed yet.
     if (this.presence) await client.query('SELECT pg_advisory_lock_shared($1, $2)', [...this.presence]);
     await client.query(`LISTEN ${client.escapeIdentifier(this.channel)}`);
+    onConnected();
     // Some notifications may have been missed before LISTEN.
     this.onNotification();
     await lost;

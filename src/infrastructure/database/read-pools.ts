@@ -5,7 +5,9 @@ import { CounterMetric, GaugeMetric, Metrics, type CounterValue } from '../metri
 import { Client, POOLED_SESSION, isDatabaseSilent } from './client.js';
 import type { DriverAddress } from './database-address.js';
 import { DatabaseConfiguration } from './database.configuration.js';
+import { poolOf } from './pool-driver.js';
 import { ReadReplica } from './read-replica.js';
+import type { SessionSettings } from './session-settings.js';
 import { isDatabaseUnavailable, isStatementCanceled, isTransient, repeatedOnce } from './sql-state.js';
 
 /** The message of `pg` when no connection became free in time. */
@@ -39,7 +41,7 @@ export class PoolMetrics {
   private readonly watched = new Map<string, () => pg.Pool | undefined>();
 
   constructor(metrics: Metrics, dataSource: DataSource) {
-    this.watch('main', () => (dataSource.driver as { master?: pg.Pool }).master);
+    this.watch('main', () => poolOf(dataSource));
     metrics.gauge(CONNECTIONS, () =>
       this.pools().flatMap(([pool, { totalCount, idleCount }]) => [
         { labels: { pool, state: 'idle' }, value: idleCount },
@@ -79,6 +81,8 @@ export interface ReadPoolOptions {
    * queries that decide something.
    */
   readonly mayLag?: boolean;
+  /** Further settings of the sessions. */
+  readonly session?: SessionSettings;
 }
 
 export interface ReadOptions {
@@ -103,7 +107,7 @@ export class ReadPool {
   constructor(
     name: string,
     private readonly address: DriverAddress,
-    { connections, timeoutMilliseconds }: ReadPoolOptions,
+    { connections, timeoutMilliseconds, session }: ReadPoolOptions,
     private readonly replica?: ReplicaOfPool,
   ) {
     this.pool = new pg.Pool({
@@ -113,9 +117,15 @@ export class ReadPool {
       max: connections,
       keepAlive: true,
       connectionTimeoutMillis: timeoutMilliseconds,
-      statement_timeout: timeoutMilliseconds,
-      // A statement may be slow, but must not use more than one processor.
-      options: `${POOLED_SESSION} -c default_transaction_read_only=on -c max_parallel_workers_per_gather=0 -c jit=off`,
+      session: {
+        ...POOLED_SESSION,
+        statement_timeout: String(timeoutMilliseconds),
+        default_transaction_read_only: 'on',
+        // A statement may be slow, but must not use more than one processor.
+        max_parallel_workers_per_gather: '0',
+        jit: 'off',
+        ...session,
+      },
     });
     this.pool.on('error', (error) =>
       new Logger('Database').warn(`A connection of the pool ${name} was lost: ${error.message}`),

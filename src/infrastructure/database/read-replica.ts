@@ -65,11 +65,10 @@ function openServer(address: DriverAddress): pg.Pool {
     Client,
     application_name: 'merchant-connectivity-service replica-check',
     max: 1,
-    options: POOLED_SESSION,
     keepAlive: true,
     connectionTimeoutMillis: CHECK_TIMEOUT,
-    statement_timeout: CHECK_TIMEOUT,
     query_timeout: CHECK_TIMEOUT,
+    session: { ...POOLED_SESSION, statement_timeout: String(CHECK_TIMEOUT) },
   });
   // The next statement fails, too.
   pool.on('error', () => undefined);
@@ -107,6 +106,7 @@ export class ReadReplica implements OnApplicationBootstrap, OnApplicationShutdow
   private readonly status = new CachedValue({
     load: () => this.check(),
     freshFor: CHECK_INTERVAL,
+    agePerLoadTime: 0,
     onFailure: () => undefined,
   });
   private isReportedUnused = false;

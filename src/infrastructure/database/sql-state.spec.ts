@@ -51,6 +51,14 @@ describe('SQLSTATE codes', () => {
     expect(isDatabaseUnavailable(queryFailed(withCode(code)))).toBe(expected);
   });
 
+  it.each(['EMFILE', 'EADDRNOTAVAIL', 'EAGAIN', 'ENOENT', 'EACCES'])(
+    'isDatabaseUnavailable returns true for %s of a connection only',
+    (code) => {
+      const failed = (syscall: string): Error => Object.assign(withCode(code), { syscall });
+      expect([failed('connect'), failed('open')].map(isDatabaseUnavailable)).toEqual([true, false]);
+    },
+  );
+
   it.each([
     ['Connection terminated unexpectedly', true],
     ['timeout exceeded when trying to connect', true],

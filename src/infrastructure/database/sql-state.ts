@@ -1,4 +1,6 @@
+import { setTimeout as pause } from 'node:timers/promises';
 import { QueryRunnerAlreadyReleasedError, QueryRunnerProviderAlreadyReleasedError } from 'typeorm';
+import { ApiError } from '../errors/index.js';
 import { SECOND } from '../time/index.js';
 import { isCertificateRefused, TLS_NOT_SUPPORTED } from './database-address.js';
 
@@ -52,6 +54,8 @@ interface DriverError {
   readonly constraint?: unknown;
   /** The function inside PostgreSQL that raised the error. */
   readonly routine?: unknown;
+  /** The failed call, in an error of the operating system. */
+  readonly syscall?: unknown;
   readonly message?: unknown;
   readonly driverError?: unknown;
 }
@@ -75,13 +79,21 @@ export function isDatabaseUnavailable(error: unknown): boolean {
   if (error instanceof AggregateError) return error.errors.some(isDatabaseUnavailable);
   if (error instanceof QueryRunnerAlreadyReleasedError) return true;
   if (error instanceof QueryRunnerProviderAlreadyReleasedError) return true;
-  const { code, message, routine } = driverErrorOf(error);
+  const { code, message, routine, syscall } = driverErrorOf(error);
   if (code === CONNECTION_CHECK.code) return routine === CONNECTION_CHECK.routine;
   if (typeof code === 'string') {
     if (SQL_STATE.test(code)) return !FAULT_OF_STATEMENT.test(code);
-    return UNAVAILABLE_SYSTEM_CODES.has(code) || isCertificateRefused(code);
+    // This includes a socket that is missing (ENOENT), and a process without free descriptors (EMFILE) or ports (EADDRNOTAVAIL).
+    return syscall === 'connect' || UNAVAILABLE_SYSTEM_CODES.has(code) || isCertificateRefused(code);
   }
   return typeof message === 'string' && (UNAVAILABLE_MESSAGES.test(message) || message === TLS_NOT_SUPPORTED);
+}
+
+/** Returns the cause of a failure, without data of users, which messages about statements can contain. */
+export function causeOf(error: unknown): string {
+  if (error instanceof AggregateError) return [...new Set(error.errors.map(causeOf))].join(', ');
+  const { code, message } = driverErrorOf(error);
+  return String(isDatabaseUnavailable(error) && message ? message : (code ?? (error as Error).name));
 }
 
 /** Returns whether the database may become available without a change of the configuration. */
@@ -182,8 +194,13 @@ export async function unlessDuplicate(
  * the row into the right partition.
  */
 export function isMissingPartition(error: unknown): boolean {
-  const { message } = driverErrorOf(error);
-  return isCheckViolation(error) && /violates partition constraint/.test(String(message));
+  // The server translates messages (`lc_messages`). Only constraints of tables and domains have names.
+  return isCheckViolation(error) && driverErrorOf(error).constraint === undefined;
+}
+
+/** Retries a batch at once if the partition of the day was attached while its statement ran (`BatchedStatementOptions.retryAfter`). */
+export function retryInNewPartition(error: unknown): 0 | undefined {
+  return isMissingPartition(error) ? 0 : undefined;
 }
 
 /** Milliseconds after which work whose connection was lost is not repeated: the client of the request does not wait forever. */
@@ -213,5 +230,25 @@ export async function repeatedOnce<Result>(
   } catch (error) {
     if (!isRepeatedAfter(error, start)) throw error;
     return again();
+  }
+}
+
+/** Milliseconds. A restart of the database, or a failover, takes less. */
+const CONTINUED_FOR = 60 * SECOND;
+
+/**
+ * Reads the next part of a response that has begun. The response can no longer ask its client to retry, so this waits while the database or its
+ * connections are busy or unavailable.
+ */
+export async function continued<Result>(read: () => Promise<Result>): Promise<Result> {
+  const start = performance.now();
+  for (;;) {
+    try {
+      return await read();
+    } catch (error) {
+      const mayPass = isTransientFailure(error) || (error instanceof ApiError && error.status >= 503);
+      if (!mayPass || performance.now() - start > CONTINUED_FOR) throw error;
+      await pause(SECOND);
+    }
   }
 }

@@ -26,15 +26,15 @@ export class Statement<Parameters extends object, Row, Item extends object = nev
 
 /** A row of a statement that returns at most one row for each item. */
 export interface Positioned {
-  /** Of the item, starting at 1, as in `WITH ORDINALITY`. */
+  /** The position of the item, starting at 1, as in `WITH ORDINALITY`. */
   readonly position: number;
 }
 
-/** Returns the row of each item, in the order of the items. */
-export function inPositions<Row extends Positioned>(
+/** Returns the row of each item without its position, in the order of the items. */
+export function inPositions<Row extends object>(
   items: readonly unknown[],
-  rows: readonly Row[],
+  rows: readonly (Row & Positioned)[],
 ): (Row | undefined)[] {
-  const found = new Map(rows.map((row) => [row.position, row]));
+  const found = new Map(rows.map(({ position, ...row }) => [position, row as unknown as Row]));
   return items.map((_, index) => found.get(index + 1));
 }

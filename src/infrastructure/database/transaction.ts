@@ -22,12 +22,19 @@ export type NewRow<Row> = {
   [Column in keyof Row as null extends Row[Column] ? never : Column]: Row[Column];
 } & { [Column in keyof Row as null extends Row[Column] ? Column : never]?: Row[Column] };
 
+/** Throws if a row, which is locked, is not as the caller expects. */
+export type Check<Row> = (current: Row) => void;
+
 export interface TimedRows {
   readonly table: string;
   readonly key: string;
   readonly column: string;
+  /** SQL for the rows that may be deleted. */
+  readonly condition?: string | undefined;
   /** Empty for a table that can be distributed, whose rows a subquery cannot lock. */
   readonly lock?: '' | 'FOR UPDATE SKIP LOCKED';
+  /** Aborted when the process shuts down. */
+  readonly stopped?: AbortSignal;
 }
 
 const commitCallbacks = new AsyncLocalStorage<(() => void)[]>();
@@ -71,12 +78,15 @@ export class Transaction {
     return advisoryLockKey(name);
   }
 
-  /** Returns the row, locked against concurrent changes until the transaction ends. */
-  lockRow<Row extends ObjectLiteral>(
+  /** Returns the row, locked against concurrent changes until the transaction ends. Rows that refer to it can still be added. */
+  async lockRow<Row extends ObjectLiteral>(
     entity: EntityTarget<Row>,
     where: FindOptionsWhere<Row>,
+    check?: Check<Row>,
   ): Promise<Row | null> {
-    return this.manager.findOne(entity, { where, lock: { mode: 'pessimistic_write' } });
+    const row = await this.manager.findOne(entity, { where, lock: { mode: 'for_no_key_update' } });
+    if (row) check?.(row);
+    return row;
   }
 
   /** Changes a row if it is as `where` says. @returns whether it was */
@@ -114,6 +124,22 @@ export class Transaction {
     );
   }
 
+  /**
+   * Reads in the open transaction without a time limit, because nobody waits for it. The settings apply to this statement alone.
+   *
+   * @param settings further ones, such as `SET LOCAL enable_nestloop = off`
+   */
+  async readUntimed<Row extends object>(
+    statement: string,
+    values: readonly unknown[],
+    settings = '',
+  ): Promise<Row[]> {
+    await this.manager.query(`SAVEPOINT untimed; SET LOCAL statement_timeout = 0; ${settings}`);
+    const rows = await this.manager.query<Row[]>(statement, [...values]);
+    await this.manager.query('ROLLBACK TO SAVEPOINT untimed');
+    return rows;
+  }
+
   /** Runs an UPDATE or a DELETE. @returns how many rows changed */
   async change(statement: string, values: unknown[]): Promise<number> {
     // For these statements, the driver returns the rows together with their number.
@@ -130,11 +156,11 @@ export class Transaction {
   /** Deletes the rows whose time is before this one, a batch at a time. */
   async deleteBefore(
     time: Date | number,
-    { table, key, column, lock = 'FOR UPDATE SKIP LOCKED' }: TimedRows,
+    { table, key, column, condition = 'true', lock = 'FOR UPDATE SKIP LOCKED', stopped }: TimedRows,
   ): Promise<void> {
-    const rows = `SELECT ${key} FROM ${table} WHERE ${column} < $1 ORDER BY ${column} LIMIT ${ROWS_PER_DELETION} ${lock}`;
+    const rows = `SELECT ${key} FROM ${table} WHERE ${column} < $1 AND (${condition}) ORDER BY ${column} LIMIT ${ROWS_PER_DELETION} ${lock}`;
     const deletion = `DELETE FROM ${table} WHERE (${key}) IN (${rows})`;
-    while ((await this.change(deletion, [time])) === ROWS_PER_DELETION);
+    while (!stopped?.aborted && (await this.change(deletion, [time])) === ROWS_PER_DELETION);
   }
 
   /**

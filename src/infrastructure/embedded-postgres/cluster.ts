@@ -74,8 +74,11 @@ async function createEnterable(directory: string, { gid }: programs.User): Promi
   }
 }
 
+/** @returns undefined if there is no cluster that this process can see. Another failure must not lead to a second cluster elsewhere. */
 async function ownerOf(directory: string): Promise<programs.User | undefined> {
-  const version = await stat(join(directory, 'PG_VERSION')).catch(() => undefined);
+  const version = await stat(join(directory, 'PG_VERSION')).catch((error: NodeJS.ErrnoException) => {
+    if (!['ENOENT', 'ENOTDIR', 'EACCES'].includes(error.code ?? '')) throw error;
+  });
   return version && version.uid !== 0 ? { uid: version.uid, gid: version.gid } : undefined;
 }
 
@@ -107,7 +110,8 @@ export async function readIfExists(path: string): Promise<string | undefined> {
 export async function createCluster(cluster: Cluster, isDurable: boolean): Promise<void> {
   const { directory, user } = cluster;
   const work = `${directory}.new-${process.pid}`;
-  const [data, password] = [join(work, 'data'), join(work, 'password')];
+  const data = join(work, 'data');
+  const password = join(work, 'password');
   try {
     await rm(work, { recursive: true, force: true });
     await mkdir(data, { recursive: true, mode: 0o700 });

@@ -115,7 +115,8 @@ async function startAndJoin(
 }
 
 async function urlOf(cluster: Cluster): Promise<string> {
-  const [password, postmaster] = [await readPassword(cluster), await readPostmaster(cluster)];
+  const password = await readPassword(cluster);
+  const postmaster = await readPostmaster(cluster);
   if (!password || !postmaster) throw new Error('The server is not running');
   return `postgres://${SUPERUSER}:${password}@127.0.0.1:${postmaster.port}`;
 }

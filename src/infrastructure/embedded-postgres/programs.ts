@@ -113,7 +113,9 @@ export async function programsFor(user: User, programs: Programs): Promise<Progr
 
 function programsIn(folder: string, packageName: string, version: string): Programs {
   const program = (name: string): string => join(folder, 'bin', name);
-  const [initdb, pgCtl, postgres] = [program('initdb'), program('pg_ctl'), program('postgres')];
+  const initdb = program('initdb');
+  const pgCtl = program('pg_ctl');
+  const postgres = program('postgres');
   return { packageName, version, folder, initdb, pgCtl, postgres };
 }
 

@@ -1,48 +1,25 @@
-import { createHmac, hkdfSync } from 'node:crypto';
-import { Injectable, Global, Module } from '@nestjs/common';
 import { DiscoveryService } from '@nestjs/core';
 import type { PlatformEnvironment } from '../config/index.js';
-import { CryptoConfiguration } from '../crypto/index.js';
+import type { UserKey } from './user-pseudonyms.js';
 
-export interface UserKey {
-  readonly clientId: string;
-  readonly externalUserId: string;
-}
-
-const PREFIX = 'erased_';
-/** Bytes of the digest. Enough that two users of a client never share a pseudonym. */
-const DIGEST_BYTES = 16;
-
-/**
- * Computes the text that replaces a user's identifier: the same for each erasure of the same user, so that counts stay right, and
- * different for the users of other clients. Without the key, nobody can find out which identifier it stands for.
- */
-@Injectable()
-export class UserPseudonyms {
-  private readonly key: Buffer;
-
-  constructor({ secretPepper = '' }: CryptoConfiguration) {
-    const pepper = Buffer.from(secretPepper, 'base64');
-    this.key = Buffer.from(hkdfSync('sha256', pepper, '', 'user-pseudonym', 32));
-  }
-
-  of({ clientId, externalUserId }: UserKey): string {
-    const digest = createHmac('sha256', this.key)
-      .update(JSON.stringify([clientId, externalUserId]))
-      .digest();
-    return PREFIX + digest.subarray(0, DIGEST_BYTES).toString('hex');
-  }
-}
-
-@Global()
-@Module({ providers: [UserPseudonyms], exports: [UserPseudonyms] })
-export class ErasureModule {}
+export { ErasureModule } from './erasure.module.js';
+export { UserPseudonyms, type UserKey } from './user-pseudonyms.js';
 
 /** A user whose data are being erased. */
 export interface ErasedUser extends UserKey {
   readonly environment: PlatformEnvironment;
+  readonly organizationId: string;
   /** Replaces the identifier where a row has to stay. */
   readonly pseudonym: string;
+}
+
+/**
+ * Returns a regular expression of PostgreSQL that finds an identifier in a text. A short one, such as `7`, is no part of another
+ * word. The text before it is the first group.
+ */
+export function asWord(identifier: string): string {
+  const escaped = identifier.replaceAll(/[!-/:-@[-`{-~]/g, String.raw`\$&`);
+  return `(^|[^[:alnum:]])${escaped}(?=$|[^[:alnum:]])`;
 }
 
 /** A provider that erases what its module stores about a user. Annotate it with `@HoldsUserData`. */
@@ -93,6 +70,13 @@ export interface UserEntry {
 
 /** Port: keeps late writers from storing the identifiers of users who were erased meanwhile. */
 export abstract class ErasedUsers {
-  /** Returns the entries with a pseudonym in place of each user who was erased after the entry was created. */
-  abstract pseudonymize<Entry extends UserEntry>(entries: readonly Entry[]): Promise<readonly Entry[]>;
+  /**
+   * Returns the entries without the users who were erased after the entry was created.
+   *
+   * @param anonymize returns an entry with the pseudonym in place of its user, and without what may repeat the identifier
+   */
+  abstract pseudonymize<Entry extends UserEntry>(
+    entries: readonly Entry[],
+    anonymize: (entry: Entry, pseudonym: string) => Entry,
+  ): Promise<readonly Entry[]>;
 }

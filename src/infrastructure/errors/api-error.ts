@@ -19,7 +19,7 @@ export const ERROR_TYPES = [
 ] as const;
 export type ErrorType = (typeof ERROR_TYPES)[number];
 
-export const ERROR_CODES = [
+const PUBLISHED_CODES = [
   'INVALID_API_KEYS',
   'INVALID_FIELD',
   'INVALID_JWE',
@@ -59,7 +59,18 @@ export const ERROR_CODES = [
   'INTERNAL_ERROR',
   'SERVICE_UNAVAILABLE',
 ] as const;
-export type ErrorCode = (typeof ERROR_CODES)[number];
+
+/**
+ * The codes that a capability adds, by `declare module` in the file of its errors.
+ *
+ * @public
+ */
+export interface ErrorCodes {}
+
+export type ErrorCode = (typeof PUBLISHED_CODES)[number] | (keyof ErrorCodes & string);
+
+/** All codes: those of capabilities are added by their error kinds. */
+export const ERROR_CODES: ErrorCode[] = [...PUBLISHED_CODES];
 
 /** The body of every error response (specification, "Errors"). */
 export interface ErrorBody {
@@ -68,12 +79,38 @@ export interface ErrorBody {
   readonly error_message: string;
   /** Seconds; present on rate-limit errors only. */
   readonly retry_after?: number;
+  /** Only present if the cursor of the request is too old. */
+  readonly oldest_cursor?: string;
 }
 
-export interface ApiErrorOptions {
+/**
+ * Words a problem with a field.
+ *
+ * @param field what the text calls the field
+ * @param limit what is allowed
+ * @param other what the text calls the other field, for a problem with two
+ */
+export type ProblemRule = (field: string, limit: never, other: string) => string;
+
+/** A problem with a field of a request, as data: responses call fields by their names, and pages by their labels. */
+export interface FieldProblem {
+  /** The name in the request, such as `external_user_id`. */
+  readonly field: string;
+  readonly rule: ProblemRule;
+  readonly limit?: unknown;
+  /** The name of the other field, for a problem with two. */
+  readonly other?: string;
+}
+
+/** With a `field` alone, the message does not name the field that the error is about. Pages show the error there. */
+export interface ApiErrorOptions extends Partial<FieldProblem> {
+  /** A page of the dashboard about the obstacle. Pages link to it after the message; responses do not contain it. */
+  readonly inTheWay?: { readonly path: string; readonly name: string };
   /** Seconds to wait before a retry: the `Retry-After` header, and on 429 the field of the body. */
   readonly retryAfter?: number;
   readonly headers?: Readonly<Record<string, string>>;
+  /** The cursor to continue with: the field of the body. */
+  readonly oldestCursor?: string;
 }
 
 /** An error response. The client sees everything in it. */
@@ -95,12 +132,13 @@ export class ApiError extends Error {
   }
 
   get body(): ErrorBody {
-    const { retryAfter } = this.options;
+    const { retryAfter, oldestCursor } = this.options;
     return {
       error_type: this.type,
       error_code: this.code,
       error_message: this.message,
       ...(this.status === 429 && retryAfter !== undefined ? { retry_after: retryAfter } : {}),
+      ...(oldestCursor !== undefined && { oldest_cursor: oldestCursor }),
     };
   }
 }
@@ -138,6 +176,7 @@ export class ErrorKind {
     this.ownLabel = label;
     this.hasChallenge = hasChallenge && status === 401;
     catalog.push(this);
+    if (!ERROR_CODES.includes(code)) ERROR_CODES.push(code);
   }
 
   /** Name in the documents; kinds that share a code can override it. */
@@ -156,7 +195,7 @@ export class ErrorKind {
   }
 
   /** Returns what was found. @throws ApiError this one if nothing was */
-  unlessFound<Found>(found: Found | null | undefined | false | 0 | ''): Found {
+  requireFound<Found>(found: Found | null | undefined | false | 0 | ''): Found {
     if (!found) throw this.error();
     return found;
   }

@@ -11,8 +11,8 @@ export const INVALID_ACCESS_TOKEN = new ErrorKind(401, 'INVALID_INPUT', 'INVALID
 });
 
 export const INSUFFICIENT_SCOPE = new ErrorKind(403, 'INVALID_REQUEST', 'INSUFFICIENT_SCOPE', {
-  when: 'The access token or service token lacks the scope of the operation, or the operation requires a dashboard login instead of an access token.',
-  message: 'The access token lacks the scope webhook_endpoints:write.',
+  when: 'The API key, access token or service token lacks the scope of the operation, or the operation requires a dashboard login instead of an access token.',
+  message: 'The API key lacks the scope webhook_endpoints:write.',
 });
 
 export const INSUFFICIENT_ROLE = new ErrorKind(403, 'INVALID_REQUEST', 'INSUFFICIENT_ROLE', {
@@ -80,7 +80,8 @@ export function listenProblem(
   cause: unknown,
   { host, port, prefix = '' }: { host: string; port: number; prefix?: string },
 ): OperatorError {
-  const [hostName, portName] = [`${prefix}HOST`, `${prefix}PORT`];
+  const hostName = `${prefix}HOST`;
+  const portName = `${prefix}PORT`;
   const { code, message } = cause as NodeJS.ErrnoException;
   const sentences: Readonly<Record<string, string>> = {
     EADDRINUSE: `${portName}=${port} is in use. Stop the program that listens there, or set ${portName} to another port.`,
@@ -88,7 +89,8 @@ export function listenProblem(
     EADDRNOTAVAIL: `${hostName}=${host} is not an address of this machine. Set ${hostName} to one of its addresses, or to 0.0.0.0 for all.`,
     ENOTFOUND: `${hostName}=${host} is not known to this machine. Set ${hostName} to one of its addresses, or to 0.0.0.0 for all.`,
   };
-  const sentence = sentences[code === 'EAI_AGAIN' ? 'ENOTFOUND' : (code ?? '')];
+  const same: Readonly<Record<string, string>> = { EAI_AGAIN: 'ENOTFOUND', EAFNOSUPPORT: 'EADDRNOTAVAIL' };
+  const sentence = sentences[same[code ?? ''] ?? code ?? ''];
   return new OperatorError(
     sentence ?? `The service cannot listen on ${hostName}=${host} and ${portName}=${port}: ${message}`,
   );

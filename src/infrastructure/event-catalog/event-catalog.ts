@@ -5,15 +5,17 @@ import type { SessionMetadata } from './session-metadata.js';
 
 /** Limits of values that clients choose. Schemas do not state them: later values may be longer. */
 const MAX_TEXT_LENGTH = 500;
-const MAX_LIST_LENGTH = 100;
+export const MAX_LIST_LENGTH = 100;
 
-const text = (description: string): z.ZodString =>
+/** A text in the `data` of an event. */
+export const text = (description: string): z.ZodString =>
   z
     .string()
     .refine((value) => validateText('', value, MAX_TEXT_LENGTH) === undefined)
     .describe(description);
 
-function oneOf<Value extends string>(
+/** One of the values of an enumeration, in the `data` of an event. */
+export function oneOf<Value extends string>(
   { name, values, description }: Enumeration<Value>,
   meaning: string,
 ): z.ZodType<Value> {
@@ -21,12 +23,12 @@ function oneOf<Value extends string>(
 }
 
 /** A part with a name in the API document. */
-function named<Type extends z.ZodType>(id: string, type: Type, description: string): Type {
+export function named<Type extends z.ZodType>(id: string, type: Type, description: string): Type {
   return type.meta({ id, description });
 }
 
 /** Documented for generated clients, which choose a type by it. The value is looked up, so nothing else checks it. */
-const INT32 = { minimum: 1, maximum: 2 ** 31 - 1 };
+export const INT32 = { minimum: 1, maximum: 2 ** 31 - 1 };
 
 const MERCHANT = named(
   'WebhookMerchant',
@@ -79,170 +81,73 @@ export function conditionalFieldsOf(name: EventName): string[] {
 export const MERCHANT_SESSION_TYPES = ['card_switcher', 'transaction_link', 'link', 'vault'] as const;
 export const SESSION_TYPE = enumeration('SessionType', MERCHANT_SESSION_TYPES, 'The purpose of a session.');
 export type SessionType = (typeof MERCHANT_SESSION_TYPES)[number];
-export const MERCHANT_STATUSES = ['UP', 'DOWN'] as const;
-export const MERCHANT_STATUS = enumeration(
-  'MerchantStatus',
-  MERCHANT_STATUSES,
-  'Whether sessions of a type work at a merchant.',
-);
-
-export const SIGN_IN_FAILURE = enumeration(
-  'SignInFailure',
-  ['not_sent', 'denied', 'too_many_attempts'] as const,
-  '`not_sent`: the text message could not be sent. `denied`: the merchant does not let the user sign in, for example because the account is locked. ' +
-    '`too_many_attempts`: the merchant rejected the credentials or codes too many times.',
-);
-
 interface EventDescription {
   /** Determines which fields the payload has besides `data`. */
   readonly variant: keyof FieldsOfVariant;
   /** When the event is sent and how to react to it; published in the documents. */
   readonly description: string;
   readonly data: z.ZodObject;
+  /** The merchants that `data` names. They must exist. */
+  readonly merchants?: {
+    /** As in messages, such as `data.detected accounts`. */
+    readonly field: string;
+    readonly idsIn: (data: Readonly<Record<string, unknown>>) => number[];
+  };
   readonly example: object;
 }
 
-const CARD_ID = text('Your own ID for the card.');
-const EXAMPLE_CARD_ID = '81n9al10a0ayn13';
-const EXAMPLE_LINK_ID = '0f0c2f0e-8a3c-4b7a-9c38-3b5d3cf0a5d1';
-const CONNECTION_ID = text('ID of the connection, as in `GET /agent-connections`.');
-const EXAMPLE_CONNECTION_ID = 'c2f0a9d4-5b1e-4d3c-8f7a-6e5d4c3b2a19';
-const CONNECTED_AGENT = named(
-  'ConnectedAgent',
-  z.object({
-    name: text('What the agent calls itself.'),
-    host: text('The host that the user was returned to.'),
-  }),
-  'The agent.',
-);
-const EXAMPLE_AGENT = { name: 'Example Agent', host: 'agent.example.com' };
-const WITH_DATA = 'Fields that depend on the event.';
-const WITHOUT_DATA = 'This event has no further fields: an empty object. Fields may be added.';
+/** Descriptions of `data`. */
+export const WITH_DATA = 'Fields that depend on the event.';
+export const WITHOUT_DATA = 'This event has no further fields: an empty object. Fields may be added.';
 
 /**
- * All events. To add one, add an entry here: types, payloads, the `webhooks` section of the API document and
- * `docs/webhook-events.md` are derived from it.
+ * All events, by name. Each capability adds its own with `declare module`, so that types follow: see docs/extending-dashboard.md.
+ *
+ * @public
  */
-export const EVENTS = {
-  AUTHENTICATED: {
-    variant: 'session',
-    description: 'The user has logged in to the merchant: the account is linked.',
-    data: z.object({ card_id: CARD_ID.nullable() }).describe(WITH_DATA),
-    example: { card_id: EXAMPLE_CARD_ID },
-  },
-  CARD_UPDATED: {
-    variant: 'session',
-    description: 'The merchant now charges the card.',
-    data: z.object({ card_id: CARD_ID }).describe(WITH_DATA),
-    example: { card_id: EXAMPLE_CARD_ID },
-  },
-  CARD_FAILED: {
-    variant: 'session',
-    description: 'The card could not be saved at the merchant.',
-    data: z
-      .object({ card_id: CARD_ID, reason: text('The reason as a sentence. The wording may change.') })
-      .describe(WITH_DATA),
-    example: { card_id: EXAMPLE_CARD_ID, reason: 'The merchant declined the card.' },
-  },
-  ACCOUNT_LOGIN_REQUIRED: {
-    variant: 'userAndMerchant',
-    description:
-      'The account is disconnected: the user must log in to the merchant again. Start a session for this.',
-    data: z.object({}).describe(WITHOUT_DATA),
-    example: {},
-  },
-  NEW_TRANSACTIONS_AVAILABLE: {
-    variant: 'userAndMerchant',
-    description: 'The user has new transactions at the merchant.',
-    data: z.object({}).describe(WITHOUT_DATA),
-    example: {},
-  },
-  MERCHANT_STATUS_UPDATE: {
-    variant: 'merchant',
-    description: 'Sessions of a type stopped working at the merchant (`DOWN`) or work again (`UP`).',
-    data: z
-      .object({
-        type: oneOf(SESSION_TYPE, 'The type of session.'),
-        status: oneOf(MERCHANT_STATUS, 'Whether sessions of this type work.'),
-      })
-      .describe(WITH_DATA),
-    example: { type: 'card_switcher', status: 'DOWN' },
-  },
-  SIGN_IN_LINK_FAILED: {
-    variant: 'userAndMerchant',
-    description:
-      'The user cannot sign in with a sign-in link that an agent created. The account does not change. Sign-ins that ' +
-      'succeed send `AUTHENTICATED`.',
-    data: z
-      .object({
-        sign_in_link_id: text('ID of the sign-in link.'),
-        reason: oneOf(SIGN_IN_FAILURE, 'Why the link failed.'),
-      })
-      .describe(WITH_DATA),
-    example: { sign_in_link_id: EXAMPLE_LINK_ID, reason: 'too_many_attempts' },
-  },
-  SIGN_IN_LINK_EXPIRED: {
-    variant: 'userAndMerchant',
-    description: 'The user did not use a sign-in link in time. The account does not change.',
-    data: z.object({ sign_in_link_id: text('ID of the sign-in link.') }).describe(WITH_DATA),
-    example: { sign_in_link_id: EXAMPLE_LINK_ID },
-  },
-  NEW_DETECTED_ACCOUNTS_AVAILABLE: {
-    variant: 'user',
-    description:
-      'Accounts of the user were detected at these merchants. Send a request to "Search detected accounts" to check the merchants ' +
-      'that you are interested in.',
-    data: z
-      .object({
-        detected_accounts: z
-          .array(
-            named(
-              'DetectedMerchant',
-              z.object({
-                id: z.int().meta(INT32).describe('ID of the merchant.'),
-                name: text('Name of the merchant.'),
-              }),
-              'A merchant.',
-            ),
-          )
-          .refine(({ length }) => length <= MAX_LIST_LENGTH)
-          .describe('The merchants.'),
-      })
-      .describe(WITH_DATA),
-    example: { detected_accounts: [{ id: 19, name: 'DoorDash' }] },
-  },
-  AGENT_CONNECTED: {
-    variant: 'user',
-    description: 'The user has connected an agent, which may act for the user from now on.',
-    data: z.object({ connection_id: CONNECTION_ID, agent: CONNECTED_AGENT }).describe(WITH_DATA),
-    example: { connection_id: EXAMPLE_CONNECTION_ID, agent: EXAMPLE_AGENT },
-  },
-  AGENT_DISCONNECTED: {
-    variant: 'user',
-    description:
-      'A connected agent may no longer act for the user: you, the dashboard or the agent ended the connection, or a token was ' +
-      'used twice.',
-    data: z.object({ connection_id: CONNECTION_ID, agent: CONNECTED_AGENT }).describe(WITH_DATA),
-    example: { connection_id: EXAMPLE_CONNECTION_ID, agent: EXAMPLE_AGENT },
-  },
-} as const satisfies Readonly<Record<string, EventDescription>>;
+export interface WebhookEvents {}
 
-export type EventName = keyof typeof EVENTS;
+export type EventName = keyof WebhookEvents & string;
 
-export const EVENT_NAMES = Object.keys(EVENTS) as readonly EventName[];
+const events: Record<string, EventDescription> = {};
+const names: EventName[] = [];
+
+/** All events. It grows while the capabilities are loaded. */
+export const EVENTS = events as Readonly<Record<string, EventDescription>> & WebhookEvents;
+/** The names of all events, in alphabetical order. */
+export const EVENT_NAMES: readonly EventName[] = names;
+
+/**
+ * Adds the events of a capability to the catalog: payloads, the `webhooks` section of the API document and
+ * `docs/webhook-events.md` are derived from it.
+ *
+ * @throws Error if an event exists
+ */
+export function webhookEvents<const Events extends Readonly<Record<string, EventDescription>>>(
+  added: Events,
+): Events {
+  for (const [name, event] of Object.entries(added)) {
+    if (name in events) throw new Error(`Two events are called ${name}: rename one of them.`);
+    events[name] = event;
+    names.push(name as EventName);
+  }
+  names.sort();
+  return added;
+}
+
 export const EVENT_NAME = enumeration(
   'EventName',
   EVENT_NAMES,
   'The name of an event. More events may be added.',
 );
 
-type DataOf<Name extends EventName> = z.output<(typeof EVENTS)[Name]['data']>;
+type DataOf<Name extends EventName> = z.output<WebhookEvents[Name]['data']>;
 
 /** An event as its publisher provides it. Its fields depend on its name. */
 export type EventOf<Name extends EventName> = {
   readonly event: Name;
   readonly data: DataOf<Name>;
-} & FieldsOfVariant[(typeof EVENTS)[Name]['variant']];
+} & FieldsOfVariant[WebhookEvents[Name]['variant']];
 
 export type AnyEvent = { [Name in EventName]: EventOf<Name> }[EventName];
 
@@ -269,8 +174,15 @@ function messageOf(issue: z.core.$ZodRawIssue): string {
 }
 
 /** Returns the IDs of the merchants in valid `data` of an event. */
-export function detectedMerchantIds(name: EventName, data: unknown): number[] {
-  if (name !== 'NEW_DETECTED_ACCOUNTS_AVAILABLE') return [];
-  const { detected_accounts: accounts } = data as DataOf<typeof name>;
-  return accounts.map(({ id }) => id);
+export function merchantIdsIn(name: EventName, data: object | undefined): number[] {
+  return merchantsOf(name)?.idsIn(data as Readonly<Record<string, unknown>>) ?? [];
+}
+
+/** Returns the field of the merchants in the `data` of an event, as in messages. */
+export function merchantsFieldOf(name: EventName): string {
+  return merchantsOf(name)?.field ?? 'data';
+}
+
+function merchantsOf(name: EventName): EventDescription['merchants'] {
+  return (events[name] as EventDescription).merchants;
 }

@@ -7,6 +7,8 @@ export type SessionMetadata = Readonly<Record<string, string>>;
 
 /** Specification, "Session metadata". */
 const MAX_KEYS = 10;
+/** The maximum for a sign-in link. */
+export const MAX_LINK_METADATA_KEYS = 50;
 const MAX_VALUE_LENGTH = 500;
 /** The specification sets no limit. Without one, every webhook could carry a key of half a megabyte. */
 const MAX_KEY_LENGTH = 500;
@@ -15,32 +17,34 @@ const MAX_KEY_LENGTH = 500;
 const SHOWN_KEY = /^[\w.-]{1,64}$/;
 
 /** Metadata as schemas show it. Zod does not check the key `__proto__`: requests use `MetadataField`. */
-const METADATA = z
-  .record(
-    z.string().meta({ type: undefined, maxLength: MAX_KEY_LENGTH }),
-    z.string().meta({ maxLength: MAX_VALUE_LENGTH }),
-  )
-  .meta({ maxProperties: MAX_KEYS });
+const METADATA = z.record(
+  z.string().meta({ type: undefined, maxLength: MAX_KEY_LENGTH }),
+  z.string().meta({ maxLength: MAX_VALUE_LENGTH }),
+);
 
 export const SESSION_METADATA = METADATA.meta({
   id: 'WebhookMetadata',
-  description: 'Metadata of the session; absent if none was attached.',
+  description: 'Metadata of the session or of the sign-in link; absent if none was attached.',
   minProperties: 1,
+  maxProperties: MAX_LINK_METADATA_KEYS,
 });
 
-/** Optional metadata within the limits, which the schema in the API document states. */
-export function MetadataField(description: string): PropertyDecorator {
-  const { type: _, ...members } = jsonSchemaOf(METADATA);
+/** Optional metadata within the limits, which the schema in the API document states. @param options.max the number of keys */
+export function MetadataField(
+  description: string,
+  { max = MAX_KEYS }: { readonly max?: number } = {},
+): PropertyDecorator {
+  const { type: _, ...members } = jsonSchemaOf(METADATA.meta({ maxProperties: max }));
   return ObjectField(
     { required: false, members, description, example: { order: '4711' } },
-    HasValidContents((value) => validateMetadataSize(value as object)),
+    HasValidContents((value) => validateMetadataSize(value as object, max)),
     HasValidContents((value) => validateMembers(value as object)),
   );
 }
 
 /** Returns the message about metadata with too many keys. Merging two valid sets can exceed the limit. */
-export function validateMetadataSize(metadata: object): string | undefined {
-  return Object.keys(metadata).length > MAX_KEYS ? MESSAGES.maxKeys('metadata', MAX_KEYS) : undefined;
+export function validateMetadataSize(metadata: object, max = MAX_KEYS): string | undefined {
+  return Object.keys(metadata).length > max ? MESSAGES.maxKeys('metadata', max) : undefined;
 }
 
 /** Merges two sets of metadata, whatever their keys; the second one overrides values of the first. */

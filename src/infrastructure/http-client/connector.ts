@@ -1,22 +1,34 @@
 import { BADNAME, lookup, NODATA, NOTFOUND, Resolver } from 'node:dns/promises';
 import { isIPv4, type Socket } from 'node:net';
-import { createSecureContext, rootCertificates } from 'node:tls';
+import { setTimeout as pause } from 'node:timers/promises';
+import { createSecureContext } from 'node:tls';
 import { Logger } from '@nestjs/common';
-import { buildConnector, Client } from 'undici';
+import { buildConnector, Client, type Dispatcher } from 'undici';
+import { trustedWith } from '../config/index.js';
+import { CachedValue } from '../metrics/index.js';
 import { MINUTE, SECOND } from '../time/index.js';
 import { rejectOnAbort, withDeadline, type Stopwatch } from './stopwatch.js';
 import type { HttpClientConfiguration } from './http-client.configuration.js';
-import { addressIn, isPublicUnicast, isSameAddress, withoutRootDot } from './public-url.js';
 import {
-  CONNECT_TIMEOUT,
+  addressIn,
+  isPublicUnicast,
+  isSameAddress,
+  translated,
+  translatorsIn,
+  withoutRootDot,
+} from './public-url.js';
+import {
   codeOf,
   connectError,
   FORBIDDEN_ADDRESS,
   handshakeError,
+  NO_CONNECTION,
   NO_DNS_ANSWER,
   NOT_OPENED,
+  NOT_OPENED_IN_TIME,
   REFUSED,
   RESET,
+  TOO_MUCH,
   UNRESOLVED,
 } from './transport-error.js';
 
@@ -25,8 +37,8 @@ import {
  * the request (10 seconds) comes first.
  */
 const TIMEOUT = 11 * SECOND;
-/** Milliseconds before the next address is tried. The last address gets the rest of the time. */
-const ADDRESS_TIMEOUT = 500;
+/** Milliseconds after which the next address is tried, too. Others get the connection only if a slow one needs more. */
+const ATTEMPT_DELAY = 500;
 /** A host name with hundreds of addresses must not cause hundreds of connection attempts. */
 const MAX_ADDRESSES = 4;
 const DEFAULT_PORTS: Readonly<Record<string, number>> = { 'http:': 80, 'https:': 443 };
@@ -39,6 +51,8 @@ const NO_SUCH_NAME: readonly string[] = [BADNAME, NODATA, NOTFOUND];
 /** Milliseconds for the whole resolution. */
 const RESOLUTION_TIMEOUT = 3 * SECOND;
 
+type Translators = ReturnType<typeof translatorsIn>;
+
 /**
  * Resolves the host name of a receiver and checks every address. Queries DNS directly, because `dns.lookup` occupies one
  * of libuv's four threads until the system resolver times out, so four host names that do not respond would block all
@@ -46,6 +60,15 @@ const RESOLUTION_TIMEOUT = 3 * SECOND;
  */
 class HostResolver {
   private readonly resolver = new Resolver({ timeout: QUERY_TIMEOUT, tries: TRIES });
+  /** The prefixes of translators (NAT64) in this network, which only its DNS servers know. */
+  private readonly translators = new CachedValue({
+    load: () => this.findTranslators(),
+    freshFor: MINUTE,
+    agePerLoadTime: 0,
+    onFailure: () => undefined,
+  });
+
+  private lastTranslators: Translators = [];
 
   constructor(private readonly configuration: HttpClientConfiguration) {
     if (configuration.dnsServers !== undefined) this.resolver.setServers(configuration.dnsServers);
@@ -60,8 +83,24 @@ class HostResolver {
       this.addressesOf(hostname),
     );
     if (addresses.length === 0) throw UNRESOLVED;
-    if (!this.configuration.allowsAnyTarget && !addresses.every(isPublicUnicast)) throw FORBIDDEN_ADDRESS;
+    if (!(this.configuration.allowsAnyTarget || (await this.arePublic(addresses)))) throw FORBIDDEN_ADDRESS;
     return addresses;
+  }
+
+  private async arePublic(addresses: readonly string[]): Promise<boolean> {
+    const translators = addresses.every(isIPv4)
+      ? []
+      : ((await this.translators.read()) ?? this.lastTranslators);
+    return addresses.every((address) => isPublicUnicast(translated(address, translators)));
+  }
+
+  /** Keeps those that were found last if the servers do not respond. */
+  private async findTranslators(): Promise<Translators> {
+    const found = this.resolver.resolve6('ipv4only.arpa').then(translatorsIn);
+    this.lastTranslators = await found.catch(({ code = '' }: NodeJS.ErrnoException) =>
+      NO_SUCH_NAME.includes(code) ? [] : this.lastTranslators,
+    );
+    return this.lastTranslators;
   }
 
   private async addressesOf(hostname: string): Promise<readonly string[]> {
@@ -74,7 +113,7 @@ class HostResolver {
     const queries = [this.resolver.resolve4(hostname), this.resolver.resolve6(hostname)];
     const results = await Promise.allSettled(queries);
     const addresses = results.flatMap((result) => (result.status === 'fulfilled' ? result.value : []));
-    // DNS may have answered that there is no such name, or no such address.
+    // DNS may have responded that there is no such name, or no such address.
     const isAnswered = results.some(
       (result) => result.status === 'fulfilled' || NO_SUCH_NAME.includes(codeOf(result.reason)),
     );
@@ -91,6 +130,38 @@ async function systemAddressesOf(hostname: string): Promise<readonly string[]> {
   }
 }
 
+/** Bytes of TLS beyond twice the content. A handshake with a long chain of certificates has a fourth of them. */
+const MAX_TLS_OVERHEAD = 64 * 1024;
+/** Milliseconds. */
+const TLS_CHECK_INTERVAL = 50;
+
+/**
+ * Closes connections on which more TLS arrives than their content needs. Nobody else notices handshakes, new keys and session
+ * tickets, of which a receiver can send any number: 8,000 new keys a second, 200 KB, take a fifth of the event loop.
+ */
+class TlsOverhead {
+  /** The sockets and what decrypts them, which does not exist before the handshake. */
+  private readonly connections = new Map<Socket, Socket | undefined>();
+  private timer: NodeJS.Timeout | undefined;
+
+  watch(socket: Socket, content?: Socket): void {
+    if (!this.connections.has(socket)) socket.once('close', () => this.connections.delete(socket));
+    this.connections.set(socket, content);
+    this.timer ??= setInterval(() => this.check(), TLS_CHECK_INTERVAL).unref();
+  }
+
+  private check(): void {
+    for (const [socket, content] of this.connections) {
+      if (socket.bytesRead > MAX_TLS_OVERHEAD + 2 * (content?.bytesRead ?? 0))
+        (content ?? socket).destroy(TOO_MUCH);
+      if (socket.destroyed || content?.destroyed) this.connections.delete(socket);
+    }
+    if (this.connections.size > 0) return;
+    clearInterval(this.timer);
+    this.timer = undefined;
+  }
+}
+
 /** Reports a response of the proxy that only the operator can fix, such as 407. Clients never see the message. */
 class ProxyError extends Error {}
 
@@ -100,8 +171,9 @@ class ProxyError extends Error {}
  * parts that undici cannot do.
  */
 export class Connector {
-  private readonly logger = new Logger('Webhook sending');
+  private readonly logger = new Logger('Outbound requests');
   private readonly resolver: HostResolver;
+  private readonly tlsOverhead = new TlsOverhead();
   private readonly proxy: URL | undefined;
   private readonly connect: buildConnector.connector;
   private lastReportAt = Number.NEGATIVE_INFINITY;
@@ -114,7 +186,7 @@ export class Connector {
       // Reading the authorities takes 35 ms, so the context is created once.
       secureContext: createSecureContext({
         minVersion: 'TLSv1.2',
-        ...(extraAuthority === undefined ? {} : { ca: [...rootCertificates, extraAuthority] }),
+        ...(extraAuthority === undefined ? {} : { ca: trustedWith(extraAuthority) }),
       }),
       // Ignore NODE_TLS_REJECT_UNAUTHORIZED.
       rejectUnauthorized: true,
@@ -150,8 +222,7 @@ export class Connector {
     const socket = await this.connectToOneOf(addresses, port, signal);
     const remote = socket.remoteAddress;
     // The connection must lead to one of the addresses that were checked.
-    const isChecked = remote !== undefined && addresses.some((address) => isSameAddress(address, remote));
-    if (isChecked && (this.configuration.allowsAnyTarget || isPublicUnicast(remote))) return socket;
+    if (remote !== undefined && addresses.some((address) => isSameAddress(address, remote))) return socket;
     socket.destroy();
     throw remote === undefined ? RESET : FORBIDDEN_ADDRESS;
   }
@@ -174,10 +245,10 @@ export class Connector {
     const path = `${withoutRootDot(hostname)}:${port}`;
     const headers = { host: path, ...credentialsOf(proxy) };
     try {
-      const { statusCode } = await rejectOnAbort(client.connect({ path, headers, signal }), signal);
+      const response = await rejectOnAbort(client.connect({ path, headers, signal }), signal);
       // undici removes its listeners from the socket of a tunnel, and an error without a listener is fatal.
       socket.on('error', () => undefined);
-      if (statusCode < 200 || statusCode >= 300) throw refusalOf(statusCode);
+      if (response.statusCode < 200 || response.statusCode >= 300) throw refusalOf(response);
       return socket;
     } catch (error) {
       socket.destroy();
@@ -195,15 +266,15 @@ export class Connector {
       return await this.connectToOneOf(addresses, Number(proxy.port || DEFAULT_PORTS['http:']), signal);
     } catch (error) {
       if (signal.aborted) throw connectError(error);
-      this.report('The proxy in WEBHOOK_PROXY_URL is unreachable.');
+      this.report('The proxy in OUTBOUND_PROXY_URL is unreachable.');
       throw NOT_OPENED;
     }
   }
 
   /**
-   * Tries the addresses in turn. Node.js's own fallback (`autoSelectFamily`) tries only the first address if a local
-   * address is set. Uses only addresses of the egress address's IP version. Without an egress address, uses IPv6 only if the host
-   * has no IPv4 address, because receivers know the service by an IPv4 address.
+   * Returns the first connection to one of the addresses. Another attempt begins when one fails, or takes long (RFC 8305, section 5).
+   * IPv4 comes first, because receivers know the service by an IPv4 address; with an egress address, only its IP version is used.
+   * Node.js's own fallback (`autoSelectFamily`) tries only the first address if a local address is set, and ends slow attempts.
    */
   private async connectToOneOf(
     addresses: readonly string[],
@@ -211,30 +282,35 @@ export class Connector {
     signal: AbortSignal,
   ): Promise<Socket> {
     const { egressAddress } = this.configuration;
-    const wantsIPv4 = egressAddress === undefined ? addresses.some(isIPv4) : isIPv4(egressAddress);
-    const candidates = addresses.filter((each) => isIPv4(each) === wantsIPv4).slice(0, MAX_ADDRESSES);
-    const connectTo = (hostname: string, within: AbortSignal): Promise<Socket> => {
+    const candidates = inTurns(addresses)
+      .filter((each) => egressAddress === undefined || isIPv4(each) === isIPv4(egressAddress))
+      .slice(0, MAX_ADDRESSES);
+    if (candidates.length === 0) throw REFUSED;
+    const decided = new AbortController();
+    const within = AbortSignal.any([signal, decided.signal]);
+    const connectTo = async (hostname: string): Promise<Socket> => {
+      within.throwIfAborted();
       const localAddress = egressAddress ?? null;
-      return this.connected({ protocol: 'http:', hostname, port: String(port), localAddress }, within);
+      const options = { protocol: 'http:', hostname, port: String(port), localAddress };
+      const socket = await this.connected(options, within);
+      decided.abort();
+      return socket;
     };
-    const last = candidates.pop();
-    if (last === undefined) throw REFUSED;
+    let turn: Promise<unknown> = Promise.resolve();
+    const attempts = candidates.map((address) => {
+      const attempt = turn.then(() => connectTo(address));
+      const delay = turn.then(() => pause(ATTEMPT_DELAY, undefined, { signal: within }));
+      turn = Promise.race([attempt, delay]).catch(() => undefined);
+      return attempt;
+    });
     try {
-      for (const address of candidates) {
-        try {
-          return await withDeadline(ADDRESS_TIMEOUT, CONNECT_TIMEOUT, signal, (addressSignal) =>
-            connectTo(address, addressSignal),
-          );
-        } catch {
-          signal.throwIfAborted();
-        }
-      }
-      return await rejectOnAbort(connectTo(last, signal), signal);
+      return await rejectOnAbort(Promise.any(attempts), signal);
     } catch (error) {
-      if (codeOf(error) === 'EADDRNOTAVAIL' && egressAddress !== undefined) {
+      const causes = error instanceof AggregateError ? error.errors : [error];
+      if (egressAddress !== undefined && causes.some((cause) => codeOf(cause) === 'EADDRNOTAVAIL')) {
         this.report('WEBHOOK_EGRESS_ADDRESS is not an address of this machine.');
       }
-      throw connectError(error);
+      throw connectError(causes[0]);
     }
   }
 
@@ -245,7 +321,10 @@ export class Connector {
     try {
       // TLS does not allow an IP address as the server name (RFC 6066, section 3).
       const options = literal === undefined ? { ...target, servername: name } : target;
-      return await rejectOnAbort(this.connected(options, signal), signal);
+      this.tlsOverhead.watch(socket);
+      const content = await rejectOnAbort(this.connected(options, signal), signal);
+      this.tlsOverhead.watch(socket, content);
+      return content;
     } catch (error) {
       socket.destroy();
       throw handshakeError(error);
@@ -271,13 +350,25 @@ export class Connector {
   }
 }
 
-function refusalOf(statusCode: number): Error {
-  if (statusCode === 403) return FORBIDDEN_ADDRESS;
-  if (statusCode === 504) return CONNECT_TIMEOUT;
-  if (statusCode >= 500) return REFUSED;
+/** Headers in which Smokescreen, Squid and others (RFC 9209) explain why there is no tunnel. */
+const REASON_HEADERS = ['x-smokescreen-error', 'x-squid-error', 'proxy-status'];
+
+function refusalOf({ statusCode, headers }: Dispatcher.ConnectData): Error {
+  // Smokescreen refuses addresses with 407. One that asks for credentials names a scheme (RFC 9110, section 15.5.8).
+  const isForbidden = statusCode === 407 && headers['proxy-authenticate'] === undefined;
+  if (isForbidden || statusCode === 403 || statusCode === 451) return FORBIDDEN_ADDRESS;
+  if (REASON_HEADERS.some((name) => /resolve|dns/i.test(String(headers[name])))) return UNRESOLVED;
+  if (statusCode === 504) return NOT_OPENED_IN_TIME;
+  if (statusCode === 502 || statusCode === 503) return NO_CONNECTION;
   return new ProxyError(
-    `The proxy in WEBHOOK_PROXY_URL responded to CONNECT with ${statusCode}. Check the proxy's credentials and rules.`,
+    `The proxy in OUTBOUND_PROXY_URL responded to CONNECT with ${statusCode}. Check the proxy's credentials and rules.`,
   );
+}
+
+/** Alternates between IPv4 and IPv6, so that four addresses of one version are not all that is tried. */
+function inTurns(addresses: readonly string[]): string[] {
+  const versions = [addresses.filter(isIPv4), addresses.filter((each) => !isIPv4(each))];
+  return addresses.flatMap((_, index) => versions.flatMap((version) => version.slice(index, index + 1)));
 }
 
 function credentialsOf({ username, password }: URL): Record<string, string> {

@@ -1,6 +1,8 @@
 import type { Socket } from 'node:net';
 import { Duplex } from 'node:stream';
 import { SECOND } from '../time/index.js';
+import { hasTooManyPieces } from './response.js';
+import { TOO_MUCH } from './transport-error.js';
 
 /** Milliseconds after a request. If the connection ends within this time, the receiver may not have got the request. */
 const IMMEDIATE = SECOND;
@@ -9,24 +11,32 @@ const LEEWAY = 20;
 const STATUS_LINE_START = 'HTTP/1.1 1xx'.length;
 const INTERIM = /^HTTP\/1\.\d 1(?!01)\d\d$/;
 const HEAD_END = '\r\n\r\n';
-/** Bytes. undici's limit for the headers of a response. */
-const MAX_HEAD = 16 * 1024;
+/** Bytes of all interim responses together. undici limits the headers of the response itself to as many. */
+const MAX_INTERIM = 16 * 1024;
+/** Bytes that undici reads in a turn of the event loop. They can have 700 chunks of a byte, which take 4 ms. */
+const SLICE = 4096;
+/** Bytes of everything that arrives for a request: four times the longest document, because chunks have sizes and extensions. */
+const MAX_RESPONSE = 1024 * 1024;
 
 /**
- * What undici reads from and writes to a receiver's connection. On the way, this stream
+ * The stream through which undici reads from and writes to a connection. On the way, this stream
  *
+ * - ends the connection if more arrives for a request than any response needs, or in more pieces: what a receiver sends
+ *   must cost little, whatever it is.
  * - removes interim responses (RFC 9110, section 15.2), because undici treats `100 Continue` as an error.
  * - finds out, if a reused connection ends right after a request, whether the receiver closed it before the request
  *   arrived. In that case the connection fails with `EPIPE`, and it is safe to send the request again.
  */
-export class GuardedSocket extends Duplex {
+class GuardedSocket extends Duplex {
   private isExpecting = true;
   private isReused = false;
   private held: Buffer | undefined;
+  private rest: Buffer | undefined;
   private requestedAt = 0;
   private bytesWritten = 0;
+  /** The data that has arrived since the request. */
+  private received = { bytes: 0, pieces: 0, interimBytes: 0 };
 
-  /** @param connectMilliseconds how long it took to connect, at least one round trip */
   constructor(
     private readonly socket: Socket,
     private readonly connectMilliseconds: number,
@@ -39,14 +49,6 @@ export class GuardedSocket extends Duplex {
       .on('close', () => this.destroy());
   }
 
-  /** Call before a further request is sent on the connection. */
-  expectResponse(): void {
-    this.isExpecting = true;
-    this.isReused = true;
-    this.requestedAt = performance.now();
-    this.bytesWritten = this.socket.bytesWritten;
-  }
-
   /** undici lets an idle connection not keep the process alive. */
   ref(): void {
     this.socket.ref();
@@ -57,15 +59,17 @@ export class GuardedSocket extends Duplex {
   }
 
   override _read(): void {
-    this.socket.resume();
+    if (!this.rest) this.socket.resume();
   }
 
   override _write(chunk: Buffer, _encoding: BufferEncoding, done: (error?: Error | null) => void): void {
+    this.expectResponse();
     this.socket.write(chunk, done);
   }
 
   /** Sends the head and the body of a request in one packet. */
   override _writev(chunks: readonly { chunk: Buffer }[], done: (error?: Error | null) => void): void {
+    this.expectResponse();
     this.socket.write(Buffer.concat(chunks.map(({ chunk }) => chunk)), done);
   }
 
@@ -78,21 +82,52 @@ export class GuardedSocket extends Duplex {
     done(error);
   }
 
-  private receive(chunk: Buffer): void {
-    if (!this.isExpecting) return this.pass(chunk);
-    const received = this.held === undefined ? chunk : Buffer.concat([this.held, chunk]);
-    this.held = undefined;
-    const response = withoutInterimResponses(received);
-    if (response === undefined) {
-      this.held = received;
-    } else if (response.length > 0) {
-      this.isExpecting = false;
-      this.pass(response);
-    }
+  /** undici writes a request at once, after the response to the one before it. */
+  private expectResponse(): void {
+    this.isExpecting = true;
+    this.isReused = this.requestedAt > 0;
+    this.requestedAt = performance.now();
+    this.bytesWritten = this.socket.bytesWritten;
+    this.received = { bytes: 0, pieces: 0, interimBytes: 0 };
   }
 
+  private receive(chunk: Buffer): void {
+    const { received } = this;
+    received.bytes += chunk.length;
+    received.pieces += 1;
+    const isTooMuch = received.bytes > MAX_RESPONSE || hasTooManyPieces(received.pieces, received.bytes);
+    const response = isTooMuch ? undefined : this.withoutInterimResponses(chunk);
+    if (isTooMuch || received.interimBytes + (this.held?.length ?? 0) > MAX_INTERIM) this.destroy(TOO_MUCH);
+    else if (response) this.pass(response);
+  }
+
+  /** Returns the bytes after the interim responses, or undefined if more bytes are needed to find their end. */
+  private withoutInterimResponses(chunk: Buffer): Buffer | undefined {
+    let rest = this.held === undefined ? chunk : Buffer.concat([this.held, chunk]);
+    this.held = undefined;
+    while (this.isExpecting && rest.length > 0) {
+      const isInterim = INTERIM.test(rest.toString('latin1', 0, STATUS_LINE_START));
+      const end = isInterim ? rest.indexOf(HEAD_END) : -1;
+      if (rest.length >= STATUS_LINE_START && !isInterim) {
+        this.isExpecting = false;
+      } else if (end < 0 || this.received.interimBytes > MAX_INTERIM) {
+        this.held = rest;
+        return undefined;
+      } else {
+        this.received.interimBytes += end + HEAD_END.length;
+        rest = rest.subarray(end + HEAD_END.length);
+      }
+    }
+    return rest.length > 0 ? rest : undefined;
+  }
+
+  /** Passes on the first bytes now, and the others in the next turns: what has read the first may end the connection. */
   private pass(chunk: Buffer): void {
-    if (!this.push(chunk)) this.socket.pause();
+    this.rest = chunk.length > SLICE ? chunk.subarray(SLICE) : undefined;
+    const isWanted = this.push(chunk.subarray(0, SLICE));
+    if (this.rest) setImmediate((rest: Buffer) => this.destroyed || this.pass(rest), this.rest);
+    if (this.rest || !isWanted) this.socket.pause();
+    else this.socket.resume();
   }
 
   private receiveEnd(): void {
@@ -115,15 +150,8 @@ export class GuardedSocket extends Duplex {
   }
 }
 
-/** Returns the bytes after the interim responses, or undefined if more bytes are needed to find their end. */
-function withoutInterimResponses(received: Buffer): Buffer | undefined {
-  let rest = received;
-  while (rest.length > 0) {
-    if (rest.length < STATUS_LINE_START) return undefined;
-    if (!INTERIM.test(rest.toString('latin1', 0, STATUS_LINE_START))) return rest;
-    const end = rest.indexOf(HEAD_END);
-    if (end < 0) return rest.length > MAX_HEAD ? rest : undefined;
-    rest = rest.subarray(end + HEAD_END.length);
-  }
-  return rest;
+/** @param connectMilliseconds how long it took to connect, at least one round trip */
+export function guarded(socket: Socket, connectMilliseconds: number): Socket {
+  // undici uses the socket as a stream, whose type it declares more narrowly.
+  return new GuardedSocket(socket, connectMilliseconds) as Duplex as Socket;
 }

@@ -14,7 +14,7 @@ function isProxyUrl(value: unknown): boolean {
   return url?.protocol === 'http:' && url.pathname === '/' && url.search === '';
 }
 
-@Configuration('Webhook sending')
+@Configuration('Outbound requests')
 export class HttpClientConfiguration implements ProductionRules {
   @EnvironmentVariable(
     'WEBHOOK_TARGETS',
@@ -31,9 +31,9 @@ export class HttpClientConfiguration implements ProductionRules {
   egressAddress?: string;
 
   @EnvironmentVariable(
-    'WEBHOOK_PROXY_URL',
-    'HTTP proxy for all webhooks (CONNECT), as `http://user:password@host:port`. The proxy then resolves the host names and must reject private addresses.',
-    { secret: true },
+    'OUTBOUND_PROXY_URL',
+    'HTTP proxy (CONNECT) for webhooks and all other requests to addresses that customers choose, as `http://user:password@host:port`. The proxy then resolves the host names and must reject private addresses. Its former name `WEBHOOK_PROXY_URL` works, too.',
+    { secret: true, formerName: 'WEBHOOK_PROXY_URL' },
   )
   @Satisfies(isProxyUrl, 'proxyUrl must be a URL such as http://user:password@host:3128')
   proxyUrl?: string;
@@ -47,7 +47,7 @@ export class HttpClientConfiguration implements ProductionRules {
 
   @EnvironmentVariable(
     'WEBHOOK_EXTRA_CA',
-    'Certificate of an additional trusted authority (PEM), for receivers whose certificate was issued by a private authority.',
+    'Certificate of an additional trusted authority (PEM), for receivers whose certificate was issued by a private authority. For several authorities, or for all connections of the service, set `NODE_EXTRA_CA_CERTS`.',
   )
   @Satisfies(isCertificate, 'extraAuthority must be a certificate in PEM')
   extraAuthority?: string;

@@ -1,19 +1,17 @@
-import type { Socket } from 'node:net';
-import type { Duplex } from 'node:stream';
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { Global, Injectable, Logger, Module, type OnApplicationShutdown } from '@nestjs/common';
-import { LRUCache } from 'lru-cache';
+import { Injectable, Logger, type OnApplicationShutdown } from '@nestjs/common';
 import { Client, Pool, type Dispatcher } from 'undici';
+import { BoundedCache } from '../caching/index.js';
 import { maskedUrl } from '../logging/index.js';
 import { Clock, MINUTE, SECOND } from '../time/index.js';
 import { SpanKind, SpanStatusCode, Tracing, type Span } from '../tracing/index.js';
 import { Connector } from './connector.js';
 import { rejectOnAbort, Stopwatch, type RequestPhases } from './stopwatch.js';
-import { GuardedSocket } from './guarded-socket.js';
+import { guarded } from './guarded-socket.js';
 import { HttpClientConfiguration } from './http-client.configuration.js';
 import { outgoingHeaders } from './service-client.js';
 import { validatePublicUrl, validateUrl, type UrlProblem } from './public-url.js';
-import { readDocument, readText, retryAfterSeconds, type ReadBody, type ResponseText } from './response.js';
+import { discard, readDocument, readText, retryAfterSeconds, type ResponseText } from './response.js';
 import {
   codeOf,
   exchangeError,
@@ -90,7 +88,7 @@ export interface OutgoingResult {
   readonly retryAfterSeconds: number | null;
   /** The beginning of the body, at most `maxBytes`; null if it is not wanted, or not text. */
   readonly text: ResponseText | null;
-  /** Of a document: why it cannot be used, whether it did not arrive or cannot be read. Null if its text is complete. */
+  /** Why a document cannot be used, whether it did not arrive or cannot be read. Null if its text is complete. */
   readonly problem: string | null;
   readonly cacheControl: string | null;
   readonly phases: RequestPhases;
@@ -106,7 +104,6 @@ const NO_RESPONSE = {
   problem: null,
   cacheControl: null,
 };
-const nothing = (): ReadBody => ({ text: null, problem: null });
 
 interface RequestOptions extends Dispatcher.RequestOptions<Stopwatch> {
   readonly signal: AbortSignal;
@@ -116,14 +113,10 @@ interface RequestOptions extends Dispatcher.RequestOptions<Stopwatch> {
 /** Exposes the current request to the `connect` callback. A client handles one request at a time. */
 class ReceiverClient extends Client {
   declare currentRequest: RequestOptions;
-  declare socket: GuardedSocket;
 
   override dispatch(options: RequestOptions, handler: Dispatcher.DispatchHandler): boolean {
     this.currentRequest = options;
-    if (this.stats.connected) {
-      options.opaque.enter('firstByte');
-      this.socket.expectResponse();
-    }
+    if (this.stats.connected) options.opaque.enter('firstByte');
     return super.dispatch(options, handler);
   }
 }
@@ -133,10 +126,10 @@ class ReceiverClient extends Client {
 export class HttpClient implements OnApplicationShutdown {
   /** Milliseconds. A property so that tests can shorten it. */
   readonly deadline: number = DEADLINE;
-  private readonly logger = new Logger('Webhook sending');
+  private readonly logger = new Logger('Outbound requests');
   private readonly connector: Connector;
   /** Closing a pool lets its requests finish. */
-  private readonly pools = new LRUCache<string, Pool>({
+  private readonly pools = new BoundedCache<Pool>({
     max: MAX_ORIGINS,
     ttl: MAX_CONNECTION_AGE,
     dispose: (pool) => {
@@ -220,14 +213,14 @@ export class HttpClient implements OnApplicationShutdown {
         // The status counts, even if the body is too long, too slow or cut off.
         const { text, problem } = request.wantsText(statusCode)
           ? await request.read(headers, body, request.maxBytes)
-          : await body.dump({ limit: MAX_BODY_BYTES }).then(nothing, nothing);
+          : await discard(body, MAX_BODY_BYTES);
         // Give undici one turn of the event loop to notice that the connection is free or closed.
         await nextTurn();
-        const retryAfter = [headers['retry-after']].flat()[0];
+        const now = this.clock.milliseconds();
         result = {
           ...NO_RESPONSE,
           statusCode,
-          retryAfterSeconds: retryAfterSeconds(retryAfter, this.clock.milliseconds()),
+          retryAfterSeconds: retryAfterSeconds([headers['retry-after']].flat()[0], now),
           text,
           problem,
           cacheControl: [headers['cache-control']].flat()[0] ?? null,
@@ -295,9 +288,7 @@ export class HttpClient implements OnApplicationShutdown {
         this.connector.open(new URL(origin), stopwatch, signal).then(
           (socket) => {
             stopwatch.enter('firstByte');
-            client.socket = new GuardedSocket(socket, stopwatch.duration('connect'));
-            // undici uses the socket as a stream, whose type it declares more narrowly.
-            callback(null, client.socket as Duplex as Socket);
+            callback(null, guarded(socket, stopwatch.duration('connect')));
           },
           (error: Error) => callback(error, null),
         );
@@ -320,7 +311,3 @@ function describe(span: Span, { statusCode, failure, phases }: OutgoingResult): 
   if (failure === null && statusCode < 400) return;
   span.setAttribute('error.type', failure ?? String(statusCode)).setStatus({ code: SpanStatusCode.ERROR });
 }
-
-@Global()
-@Module({ providers: [HttpClient], exports: [HttpClient] })
-export class HttpClientModule {}

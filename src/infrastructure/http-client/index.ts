@@ -1,5 +1,6 @@
 export * from './http-client.configuration.js';
 export * from './http-client.js';
+export * from './http-client.module.js';
 export * from './public-url.js';
 export * from './service-client.js';
 export * from './response.js';

@@ -1,6 +1,10 @@
 import fc from 'fast-check';
 import ipaddr from 'ipaddr.js';
-import { FORBIDDEN_IPV4, FORBIDDEN_IPV6, PUBLIC_ADDRESSES } from '../../../test/support/forbidden-urls.js';
+import {
+  FORBIDDEN_IPV4,
+  FORBIDDEN_IPV6,
+  PUBLIC_ADDRESSES,
+} from '../../../test/support/http/forbidden-urls.js';
 import { isPublicUnicast } from './public-url.js';
 
 const ipv4 = fc.uint8Array({ minLength: 4, maxLength: 4 }).map((bytes) => [...bytes].join('.'));
@@ -19,15 +23,22 @@ describe('isPublicUnicast', () => {
     expect(isPublicUnicast(text)).toBe(false);
   });
 
-  it('treats IPv4-mapped addresses like IPv4, and rejects other embedded addresses', () => {
+  it('treats addresses that are IPv4-mapped or for NAT64 like IPv4, and rejects other embedded addresses', () => {
     fc.assert(
       fc.property(ipv4, (address) => {
         const [a = 0, b = 0, c = 0, d = 0] = address.split('.').map(Number);
         const [high, low] = [((a << 8) | b).toString(16), ((c << 8) | d).toString(16)];
-        expect(isPublicUnicast(`::ffff:${address}`)).toBe(isPublicUnicast(address));
-        for (const embedded of [`::${address}`, `64:ff9b::${address}`, `2002:${high}:${low}::1`]) {
+        const isPublic = isPublicUnicast(address);
+        for (const wrapped of [
+          '::ffff:',
+          '64:ff9b::',
+          '64:ff9b:1::',
+          '2a01:4f8:0:1:0:5efe:',
+          '2a01:4f8::200:5efe:',
+        ])
+          expect([wrapped, isPublicUnicast(`${wrapped}${address}`)]).toEqual([wrapped, isPublic]);
+        for (const embedded of [`::${address}`, `::ffff:0:${address}`, `2002:${high}:${low}::1`])
           expect(isPublicUnicast(embedded)).toBe(false);
-        }
         expect(isPublicUnicast(`2001:0:4136:e378:8000:63bf:${high}:${low}`)).toBe(false);
       }),
     );

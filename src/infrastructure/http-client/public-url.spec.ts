@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { forbiddenUrls } from '../../../test/support/forbidden-urls.js';
+import { forbiddenUrls } from '../../../test/support/http/forbidden-urls.js';
 import { validatePublicUrl } from './public-url.js';
 
 describe('validatePublicUrl', () => {

@@ -19,6 +19,15 @@ const TEXT_TYPE = /^(?:text\/|application\/(?:json|xml|[\w.-]+\+(?:json|xml))(?:
 // oxlint-disable-next-line no-control-regex
 const NOT_TEXT = /[\u0000-\u0008\u000E-\u001A\u001C-\u001F\u007F]/;
 
+/** Pieces of a response beyond its size. Real servers write hundreds of bytes at a time. */
+const MAX_SMALL_PIECES = 512;
+const BYTES_PER_PIECE = 64;
+
+/** Returns whether a response arrives in more pieces (packets, TLS records, chunks) than any server needs. Each costs microseconds. */
+export function hasTooManyPieces(pieces: number, bytes: number): boolean {
+  return pieces > MAX_SMALL_PIECES + bytes / BYTES_PER_PIECE;
+}
+
 export interface ReadBody {
   readonly text: ResponseText | null;
   /** Why a document cannot be read; null if its text is complete, and for other bodies. */
@@ -48,6 +57,12 @@ const DECOMPRESS = {
   deflate: inflateSync,
   br: brotliDecompressSync,
 } as const;
+
+/** Reads a body that is not wanted, so that the connection can be used again, under the same limit. Never rejects. */
+export async function discard(body: Body, limit: number): Promise<ReadBody> {
+  await readStart(body, limit);
+  return { text: null, problem: null };
+}
 
 /**
  * Reads a document that was asked for, whatever its media type says: what reads it recognizes other content. Never rejects.
@@ -104,7 +119,7 @@ function readStart(
       .on('data', (chunk: Buffer) => {
         chunks.push(chunk);
         length += chunk.length;
-        if (length > limit) body.destroy();
+        if (length > limit || hasTooManyPieces(chunks.length, length)) body.destroy();
       })
       .on('error', () => undefined)
       .on('close', () => {

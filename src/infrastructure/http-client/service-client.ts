@@ -1,8 +1,10 @@
-import { Pool, type Dispatcher } from 'undici';
+import { buildConnector, Pool, type Dispatcher } from 'undici';
+import { VERSION } from '../project-files/index.js';
+import { guarded } from './guarded-socket.js';
 import { rejectOnAbort } from './stopwatch.js';
 
 const DEFAULTS: Readonly<Record<string, string>> = {
-  'User-Agent': 'MerchantConnectivityService/1.0',
+  'User-Agent': `MerchantConnectivityService/${VERSION}`,
   // Common firewalls refuse requests without it.
   Accept: '*/*',
   // Responses are read as they are.
@@ -43,7 +45,12 @@ export class ServiceClient {
 
   constructor(url: string) {
     this.base = new URL(url);
+    const connect = buildConnector({});
     this.pool = new Pool(this.base.origin, {
+      connect: (options, callback) =>
+        connect(options, (error, socket) =>
+          socket ? callback(null, guarded(socket, 0)) : callback(error ?? new Error('No connection'), null),
+        ),
       connections: CONNECTIONS,
       maxResponseSize: MAX_RESPONSE_SIZE,
       // Disabled: the deadline limits the whole request.

@@ -33,7 +33,7 @@ export class TransportError extends Error {
 }
 
 const RESPONSE_TIMEOUT = new TransportError('TIMEOUT', 'No response arrived within 10 seconds.');
-export const CONNECT_TIMEOUT = new TransportError(
+const CONNECT_TIMEOUT = new TransportError(
   'TIMEOUT',
   'No connection could be established within 10 seconds.',
 );
@@ -55,6 +55,20 @@ export const FORBIDDEN_ADDRESS = new TransportError(
   'The host name resolves to an address that is not public.',
 );
 export const REFUSED = new TransportError('REFUSED', 'The connection was refused.');
+/** A proxy gave up. It may have tried for longer or for a shorter time than this service does. */
+export const NOT_OPENED_IN_TIME = new TransportError(
+  'TIMEOUT',
+  'No connection could be established in time.',
+  undefined,
+  'unknown',
+);
+/** A proxy did not say why, or whether the host name could be resolved. */
+export const NO_CONNECTION = new TransportError(
+  'REFUSED',
+  'No connection could be established: the host name could not be resolved, or the host refused the connection or cannot be reached.',
+  undefined,
+  'unknown',
+);
 const UNREACHABLE = new TransportError('REFUSED', 'The host cannot be reached.', undefined, 'unknown');
 export const NOT_OPENED = new TransportError(
   'REFUSED',
@@ -67,6 +81,11 @@ const NOT_HTTP = new TransportError('NOT_HTTP', 'The response is not valid HTTP.
 const HEADERS_TOO_LARGE = new TransportError(
   'HEADERS_TOO_LARGE',
   'The headers of the response are longer than 16 KiB.',
+);
+/** The headers and what comes before them, such as interim responses. */
+export const TOO_MUCH = new TransportError(
+  'HEADERS_TOO_LARGE',
+  'Too much data, or data in too many small pieces, arrived before the response was complete.',
 );
 
 const NO_SECURE_CONNECTION = 'A secure connection could not be established.';

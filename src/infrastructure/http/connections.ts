@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { IncomingMessage, RequestListener, Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import { INVALID_FIELD } from '../errors/index.js';
-import { countWith, hasBody, skipRest } from '../http-bodies/index.js';
+import { countWith, hasBody, skipRest } from '../framework-patches/index.js';
 import { helpLink } from './exception.filter.js';
 import { PROTECTIVE_HEADERS } from './protective-headers.js';
 

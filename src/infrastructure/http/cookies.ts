@@ -23,6 +23,19 @@ function attributesFor(request: Request): CookieOptions {
   return { httpOnly: true, sameSite: 'lax', path: '/', secure: isSecure(request) };
 }
 
+/**
+ * Returns whether a browser opened the page over http from another machine: it does not keep our cookies then, which are Secure. Over
+ * https, browsers say in `Sec-Fetch-Site` where a request comes from, also if a proxy that is not trusted terminates TLS.
+ */
+export function losesCookies(request: Request): boolean {
+  const isHttps = request.secure || request.headers['sec-fetch-site'] !== undefined;
+  return !isHttps && !isLoopback(request.hostname);
+}
+
+/** The message to users whose browsers lose cookies. */
+export const OVER_HTTP =
+  'This page was opened with an http address, and browsers keep the cookies of this service only over https, or at localhost. Open it with its https address.';
+
 /** Returns the value of a cookie that `setCookie` set, if the browser sent it. */
 export function cookieOf(request: Request, name: string): string | undefined {
   return parseCookie(request.headers.cookie ?? '')[nameFor(request, name)];
@@ -41,7 +54,7 @@ export function clearCookie(response: Response, name: string): void {
 const SAFE_METHODS = new Set(['GET', 'HEAD', 'OPTIONS']);
 
 /** Returns whether a page of another site made the browser send a request that may change something. */
-export function isCrossSiteRequest(request: Request): boolean {
+export function isChangeFromOtherSite(request: Request): boolean {
   return !SAFE_METHODS.has(request.method) && isFromOtherSite(request);
 }
 

@@ -8,7 +8,7 @@ import {
   type ExceptionFilter as NestExceptionFilter,
 } from '@nestjs/common';
 import type { NextFunction, Request, Response } from 'express';
-import { isDatabaseUnavailable, isRefusal, isTransient } from '../database/index.js';
+import { isDatabaseUnavailable, isRefusal, isStatementCanceled, isTransient } from '../database/index.js';
 import { ApiError, INTERNAL_ERROR, SERVICE_UNAVAILABLE, type ErrorCode } from '../errors/index.js';
 import { PROTECTIVE_HEADERS } from './protective-headers.js';
 import { requestContext } from './request-context.js';
@@ -32,14 +32,16 @@ export class Failures {
   refusedAt = -Infinity;
 
   /** Returns an `ApiError` as it is, and one without details for every other failure. */
-  report(exception: unknown, requestId: string): ApiError {
+  toApiError(exception: unknown, requestId: string): ApiError {
     if (exception instanceof ApiError) return exception;
     const details = { request_id: requestId };
     if (isRefusal(exception)) this.refusedAt = performance.now();
     if (isDatabaseUnavailable(exception) || isTransient(exception)) {
       const cause = isTransient(exception)
         ? 'A transaction was rolled back again and again'
-        : 'The database is unavailable';
+        : isStatementCanceled(exception)
+          ? 'The database canceled a statement'
+          : 'The database is unavailable';
       this.logger.warn(`${cause}: ${(exception as Error).message}`, details);
       return SERVICE_UNAVAILABLE.error(undefined, { retryAfter: RETRY_AFTER_SECONDS });
     }
@@ -73,7 +75,7 @@ export class ExceptionFilter implements NestExceptionFilter {
       .status(error.status)
       .set({ 'Cache-Control': PROTECTIVE_HEADERS['Cache-Control'], Link: helpLink(error.code) });
     this.respond(error, request, response).catch((failure: unknown) => {
-      this.failures.report(failure, requestContext(request).requestId);
+      this.failures.toApiError(failure, requestContext(request).requestId);
       response.destroy();
     });
   }
@@ -104,7 +106,7 @@ export class ExceptionFilter implements NestExceptionFilter {
     if (status >= 400 && status < 500) {
       return new ApiError('INVALID_REQUEST', 'INVALID_FIELD', 'The request is not valid.', status);
     }
-    return this.failures.report(exception, requestContext(request).requestId);
+    return this.failures.toApiError(exception, requestContext(request).requestId);
   }
 }
 

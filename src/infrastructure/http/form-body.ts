@@ -1,16 +1,18 @@
 import { hash } from 'node:crypto';
+import { Injectable, type CanActivate, type ExecutionContext } from '@nestjs/common';
 import type { Request, Response } from 'express';
 import { INVALID_FIELD } from '../errors/index.js';
 import { inTurn } from './body-turns.js';
+import { isMediaType, UTF8 } from './media-type.js';
 import { BodyReader } from './request-body.js';
 
 /** Bytes. The longest usual form holds a password and two tokens. */
 export const FORM_LIMIT = 16_384;
 /** The longest form has 30 fields. */
 const MAX_FIELDS = 100;
+const FORM_MEDIA_TYPE = /^application\/x-www-form-urlencoded$/i;
 /** A form is ASCII. The HTTP client of Apache names ISO-8859-1 in each. */
-const FORM_MEDIA_TYPE =
-  /^application\/x-www-form-urlencoded\s*(?:;\s*charset\s*=\s*"?(?:utf-?8|us-ascii|iso-8859-1)"?\s*)?;?$/i;
+const FORM_CHARSETS = new RegExp(`${UTF8.source}|^iso-8859-1$`, 'i');
 const FILES_MEDIA_TYPE = /^multipart\/form-data\s*;/i;
 
 const BOUNDARY = /;\s*boundary="?([^";\s]{1,70})/i;
@@ -84,16 +86,6 @@ export class FormFields {
   get hasNullCharacter(): boolean {
     return [...this.fields].flat().some((part) => part.includes('\0'));
   }
-
-  /** The name of a field that was sent more than once, which OAuth forbids (RFC 6749, section 3.1). */
-  get repeated(): string | undefined {
-    const seen = new Set<string>();
-    for (const name of this.fields.keys()) {
-      if (seen.has(name)) return name;
-      seen.add(name);
-    }
-    return undefined;
-  }
 }
 
 /** @throws ApiError INVALID_FIELD for another content type, PAYLOAD_TOO_LARGE beyond the limit */
@@ -103,11 +95,22 @@ export async function readForm(
   { limit = FORM_LIMIT, hasFiles = false }: FormOptions = {},
 ): Promise<FormFields> {
   const type = request.headers['content-type'] ?? '';
-  if (!(hasFiles ? FILES_MEDIA_TYPE : FORM_MEDIA_TYPE).test(type)) {
+  if (!(hasFiles ? FILES_MEDIA_TYPE.test(type) : isMediaType(type, FORM_MEDIA_TYPE, FORM_CHARSETS))) {
     throw INVALID_FIELD.error(`The request body must be ${hasFiles ? FORM_WITH_FILES : FORM}.`);
   }
   const bytes = await new BodyReader(limit, incomplete).receive(request, response);
   return inTurn(request, bytes, () => parseForm(bytes, type, hasFiles));
+}
+
+/** Reads the form of an operation as `FormFields`. Like `JsonBodyGuard`, follows the guards that check credentials. */
+@Injectable()
+export class FormBodyGuard implements CanActivate {
+  async canActivate(context: ExecutionContext): Promise<boolean> {
+    const http = context.switchToHttp();
+    const request = http.getRequest<Request>();
+    request.body = await readForm(request, http.getResponse<Response>());
+    return true;
+  }
 }
 
 async function parseForm(bytes: Buffer, type: string, hasFiles: boolean): Promise<FormFields> {

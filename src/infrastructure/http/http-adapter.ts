@@ -1,7 +1,7 @@
-import { createServer } from 'node:http';
 import { ExpressAdapter, type NestExpressApplication } from '@nestjs/platform-express';
 import express, { type Express, type Response } from 'express';
-import { createRequestClass, createResponseClass } from '../http-bodies/index.js';
+import { createExpressServer } from '../framework-patches/index.js';
+import { SECOND } from '../time/index.js';
 import { handleClientErrors, serializeRequests } from './connections.js';
 import { HttpConfiguration } from './http.configuration.js';
 import { requestContext } from './request-context.js';
@@ -14,16 +14,11 @@ const CONNECTION_CHECK_INTERVAL = 1_000;
 /** Milliseconds for the headers and for the whole request.  */
 const HEADERS_TIMEOUT = 10_000;
 const REQUEST_TIMEOUT = 30_000;
-/** Longer than the idle timeout of common load balancers (60 s), so that they close first. */
-const KEEP_ALIVE_TIMEOUT = 65_000;
 /** Milliseconds without any traffic during a request, after which the connection is closed. */
 const STALLED_TIMEOUT = 60_000;
 
 /**
- * Nest's Express adapter on a server that creates requests and responses with Express's prototypes.
- *
- * Express normally changes the prototype of every request and response. V8 then shares no hidden class between
- * them, which costs a third to half of the CPU time of a request: docs/decisions/0007-requests-born-as-express.md.
+ * Nest's Express adapter on a server of `createExpressServer`.
  *
  * Ignores Nest's server options (`httpsOptions`, `forceCloseConnections`), which the service does not use.
  */
@@ -45,19 +40,13 @@ export class HttpAdapter extends ExpressAdapter {
 
   override initHttpServer(): void {
     const application = this.getInstance<Express>();
-    const [ExpressRequest, ExpressResponse] = [createRequestClass(), createResponseClass()];
-    // Express sets these prototypes on every request and response, which already have them.
-    application.request = Object.setPrototypeOf(ExpressRequest.prototype, application.request);
-    application.response = Object.setPrototypeOf(ExpressResponse.prototype, application.response);
     const listener = serializeRequests(application);
     const options = {
-      IncomingMessage: ExpressRequest,
-      ServerResponse: ExpressResponse,
       // `validateRequest` responds instead, with the error body of the API and a request ID.
       requireHostHeader: false,
       connectionsCheckingInterval: CONNECTION_CHECK_INTERVAL,
     };
-    this.httpServer = createServer(options, listener)
+    this.httpServer = createExpressServer(application, listener, options)
       // Node.js would respond to an unknown expectation itself. The service ignores it (RFC 9110, section 10.1.1).
       .on('checkExpectation', listener)
       // `BodyReader` asks for the body when it is needed.
@@ -71,12 +60,13 @@ export function prepareHttpServer(app: NestExpressApplication): void {
   // Conditional requests save nothing for responses of this API, and tokens must not have an ETag.
   app.disable('etag');
   app.set('query parser', 'simple');
-  app.set('trust proxy', app.get(HttpConfiguration).trustedProxyHops);
+  const { trustedProxyHops, keepAliveSeconds } = app.get(HttpConfiguration);
+  app.set('trust proxy', trustedProxyHops);
 
   const server = app.getHttpServer();
   server.headersTimeout = HEADERS_TIMEOUT;
   server.requestTimeout = REQUEST_TIMEOUT;
-  server.keepAliveTimeout = KEEP_ALIVE_TIMEOUT;
+  server.keepAliveTimeout = keepAliveSeconds * SECOND;
   server.timeout = STALLED_TIMEOUT;
   handleClientErrors(server);
 }

@@ -13,10 +13,19 @@ import {
 import { MetricsConfiguration } from '../metrics/index.js';
 import { isLoopback } from './public-address.js';
 
-/** Browsers send the origin in exactly this spelling. A URL may contain a wildcard, which would match nothing. */
+/** Origins of extensions and apps, such as `chrome-extension://<id>` and `capacitor://localhost`: `URL` knows no origin of theirs. */
+const APP_ORIGIN = /^(?!(?:https?|wss?|ftp|file):)[a-z][a-z\d+.-]*:\/\/[^\s/?#@*]+$/;
+
+/**
+ * Browsers send the origin in exactly this spelling, and `null` for pages without one, such as local files. A URL may contain a
+ * wildcard, which would match nothing.
+ */
 function areOrigins(values: unknown): boolean {
   return (values as string[]).every(
-    (value) => value === '*' || (/^https?:[^*]+$/.test(value) && parsedUrl(value)?.origin === value),
+    (value) =>
+      ['*', 'null'].includes(value) ||
+      APP_ORIGIN.test(value) ||
+      (/^https?:[^*]+$/.test(value) && parsedUrl(value)?.origin === value),
   );
 }
 
@@ -28,7 +37,10 @@ export class HttpConfiguration implements FurtherRules, ProductionRules {
   @IsIntegerBetween(0, 65_535)
   port: number = 3000;
 
-  @EnvironmentVariable('HOST', 'Address to listen on. Default: 127.0.0.1, or all addresses in production.')
+  @EnvironmentVariable(
+    'HOST',
+    'Address to listen on. Default: 127.0.0.1, or all addresses (`::`) in production. On a machine without IPv6, `::` means all IPv4 addresses.',
+  )
   @IsListenAddress()
   host?: string;
 
@@ -41,7 +53,7 @@ export class HttpConfiguration implements FurtherRules, ProductionRules {
 
   @EnvironmentVariable(
     'CORS_ORIGINS',
-    'Comma-separated list of origins whose pages may request `POST /session/open`, `POST /apply`, the agent connector (`POST /mcp`) and the API document (`GET /openapi.json`, `/openapi-3.0.json` and `/openapi.yaml`) in a browser, such as `https://careers.example.com`; `*` for all. The default is `*`; in production, none. Cookies are never allowed.',
+    'Comma-separated list of origins whose pages may request `POST /session/open`, `POST /apply`, the agent connector (`POST /mcp`) and the API document (`GET /openapi.json`, `/openapi-3.0.json` and `/openapi.yaml`) in a browser, such as `https://careers.example.com` or, of an extension or app, `chrome-extension://<id>` or `capacitor://localhost`; `*` for all. `null` allows every page without an origin: local files, and what any site shows in a sandbox. The default is the origins of this machine (`localhost`, `127.0.0.1`) and `null`; in production, none. Cookies are never allowed.',
   )
   @Satisfies(
     areOrigins,
@@ -55,6 +67,13 @@ export class HttpConfiguration implements FurtherRules, ProductionRules {
   )
   @IsIntegerBetween(0, 60_000)
   shutdownDelayMilliseconds: number = 0;
+
+  @EnvironmentVariable(
+    'KEEP_ALIVE_SECONDS',
+    'Seconds for which an idle connection stays open. Set it longer than the load balancer keeps idle connections, or its request can meet a connection that is closing, and the client gets 502: 620 for Google Cloud, whose load balancers keep them for 600 seconds. The default suits AWS and nginx (60 seconds).',
+  )
+  @IsIntegerBetween(1, 3_600)
+  keepAliveSeconds: number = 65;
 
   address({ isProduction }: ServiceConfiguration): string {
     return this.host ?? (isProduction ? '::' : '127.0.0.1');

@@ -4,6 +4,7 @@ import type { RequestHandler } from 'express';
 import { RequestValidationPipe } from '../validation/index.js';
 import { AllowedOrigins, CrossOriginRequests } from './cross-origin-requests.js';
 import { Failures } from './exception.filter.js';
+import { OptionalSlash } from './optional-slash.js';
 import { ProtectiveHeaders } from './protective-headers.js';
 import { PublicAddress } from './public-address.js';
 import { RequestLifecycle } from './request-lifecycle.js';
@@ -31,7 +32,7 @@ const SERVICES = [
 export class HttpServicesModule {}
 
 /** Runs several steps as one middleware. Nest wraps each middleware in a promise, and remembers its requests. */
-function inOrder(...steps: RequestHandler[]): RequestHandler {
+function chained(...steps: RequestHandler[]): RequestHandler {
   return (request, response, next) => {
     const run = (index: number, error?: unknown): void => {
       const step = steps[index];
@@ -42,10 +43,11 @@ function inOrder(...steps: RequestHandler[]): RequestHandler {
   };
 }
 
-/** What every request passes before the guards of its route. */
+/** The steps that every request passes before the guards of its route. */
 @Module({
   providers: [
     CrossOriginRequests,
+    OptionalSlash,
     ProtectiveHeaders,
     RequestMetrics,
     RequestLifecycle,
@@ -57,15 +59,17 @@ export class HttpModule implements NestModule {
   constructor(
     private readonly requests: RequestLifecycle,
     private readonly headers: ProtectiveHeaders,
+    private readonly slashes: OptionalSlash,
     private readonly crossOrigin: CrossOriginRequests,
     private readonly routes: ServedRoutes,
   ) {}
 
   configure(consumer: MiddlewareConsumer): void {
-    const steps = inOrder(
+    const steps = chained(
       this.requests.begin,
       this.headers.use,
       validateRequest,
+      this.slashes.use,
       this.crossOrigin.use,
       this.routes.use,
     );

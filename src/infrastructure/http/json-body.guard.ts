@@ -3,6 +3,7 @@ import type { Request, Response } from 'express';
 import { INVALID_FIELD, UNSUPPORTED_MEDIA_TYPE } from '../errors/index.js';
 import { inTurn } from './body-turns.js';
 import { isJson, jsonSize, type JsonSize } from './json-size.js';
+import { isMediaType } from './media-type.js';
 import { BodyReader } from './request-body.js';
 
 /** Bytes after decompression. The longest valid body, with 100 names in JSON escapes, is shorter. */
@@ -14,6 +15,7 @@ const BODY_LIMIT = 524_288;
 const STRANGERS_LIMIT = 262_144;
 /** The largest valid body names 475 merchants with their IDs. */
 const LIMITS: JsonSize = { values: 2_000, depth: 32 };
+type BodyLimits = JsonSize & { readonly acceptsArray?: boolean };
 /** Fields and items of one item of a batch, on average. */
 const VALUES_PER_ITEM = 64;
 /**
@@ -34,13 +36,9 @@ const reader = new BodyReader(BODY_LIMIT, () => notJson());
 const strangersReader = new BodyReader(STRANGERS_LIMIT, () => notJson());
 /** RFC 8259, section 8.1: JSON between systems is UTF-8. `fatal` rejects other bytes. */
 const utf8 = new TextDecoder('utf-8', { fatal: true });
-const CHARSET = /\s*(?:;\s*charset\s*=\s*"?utf-?8"?\s*)?;?$/.source;
-const JSON_MEDIA_TYPE = new RegExp(`^application/json${CHARSET}`, 'i');
+const JSON_MEDIA_TYPE = /^application\/json$/i;
 /** Only `application/x-ndjson` is documented; no media type is registered, and libraries use all of these. */
-const LINES_MEDIA_TYPE = new RegExp(
-  `^application/(?:x-)?(?:ndjson|jsonl|jsonlines|json-lines)${CHARSET}`,
-  'i',
-);
+const LINES_MEDIA_TYPE = /^application\/(?:x-)?(?:ndjson|jsonl|jsonlines|json-lines)$/i;
 
 /**
  * Reads the JSON body for `@Body()`. The last guard of a route, so that credentials are checked before the body is received
@@ -48,9 +46,13 @@ const LINES_MEDIA_TYPE = new RegExp(
  */
 @Injectable()
 export class JsonBodyGuard implements CanActivate {
+  /** Whether the body can be an array of objects, too. */
+  protected readonly acceptsArray: boolean = false;
+
   async canActivate(context: ExecutionContext): Promise<boolean> {
     const from = context.switchToHttp().getRequest<Request>().user ? reader : strangersReader;
-    await readBody(from, context, (bytes, contentType) => parse(bytes, contentType, LIMITS));
+    const limits = { ...LIMITS, acceptsArray: this.acceptsArray };
+    await readBody(from, context, (bytes, contentType) => parse(bytes, contentType, limits));
     return true;
   }
 }
@@ -72,7 +74,7 @@ export function JsonOrLinesBodyGuard(
   class LinesGuard implements CanActivate {
     async canActivate(context: ExecutionContext): Promise<boolean> {
       await readBody(largeReader, context, (bytes, contentType) =>
-        LINES_MEDIA_TYPE.test(contentType ?? '')
+        isMediaType(contentType, LINES_MEDIA_TYPE)
           ? { [member]: parseLines(bytes, items) }
           : parse(bytes, contentType, limits, NEITHER_JSON_NOR_LINES),
       );
@@ -97,10 +99,10 @@ async function readBody(
 function parse(
   bytes: Buffer,
   contentType: string | undefined,
-  limits: JsonSize,
+  limits: BodyLimits,
   unsupported?: string,
 ): object {
-  if (!contentType || !JSON_MEDIA_TYPE.test(contentType)) throw UNSUPPORTED_MEDIA_TYPE.error(unsupported);
+  if (!isMediaType(contentType, JSON_MEDIA_TYPE)) throw UNSUPPORTED_MEDIA_TYPE.error(unsupported);
   return parseObject(bytes, limits);
 }
 
@@ -134,7 +136,7 @@ function decode(bytes: Buffer): string {
   }
 }
 
-function parseObject(bytes: Buffer, limits: JsonSize, what = 'request body'): object {
+function parseObject(bytes: Buffer, limits: BodyLimits, what = 'request body'): object {
   const size = jsonSize(bytes, limits);
   for (const limit of ['values', 'depth'] as const) {
     if (size[limit] > limits[limit]) throw tooMany(limit, what, limits[limit]);
@@ -148,10 +150,12 @@ function parseObject(bytes: Buffer, limits: JsonSize, what = 'request body'): ob
   } catch {
     throw notJson(what, trailingComma(text));
   }
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) {
+  const isObject = (each: unknown) => typeof each === 'object' && each !== null && !Array.isArray(each);
+  const isArray = limits.acceptsArray && Array.isArray(value) && value.length > 0 && value.every(isObject);
+  if (!isObject(value) && !isArray) {
     throw INVALID_FIELD.error(`The ${what} must be a JSON object.`);
   }
-  return value;
+  return value as object;
 }
 
 function tooMany(what: keyof JsonSize, where: string, limit: number): Error {

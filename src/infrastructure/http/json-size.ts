@@ -10,7 +10,7 @@ const SCALAR = /true|false|null|-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?/y;
 const CHARACTERS = /[ !#-[\]-\uffff]*/y;
 const ESCAPES = /(?:\\(?:["\\/bfnrt]|u[\da-fA-F]{4}))+/y;
 
-/** What makes a JSON text expensive, besides its length. */
+/** The properties that make a JSON text expensive, besides its length. */
 export interface JsonSize {
   /** Members and items at all levels together. */
   readonly values: number;

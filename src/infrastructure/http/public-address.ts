@@ -52,6 +52,12 @@ export class PublicAddress implements OnApplicationBootstrap {
     if (configured !== undefined) return configured;
     return this.port === undefined ? undefined : `http://127.0.0.1:${this.port}`;
   }
+
+  /** Returns the link to a page of the dashboard, for an email. A worker that does not know its address leaves it out. */
+  dashboardLink(path: string, label: string): { readonly link: string; readonly label: string }[] {
+    const address = this.find('dashboard');
+    return address === undefined ? [] : [{ link: `${address}${path}`, label }];
+  }
 }
 
 /** Returns the path of a page of the dashboard that shows one environment. */

@@ -2,13 +2,16 @@ import { promisify } from 'node:util';
 import { brotliDecompress, gunzip, inflate, type ZlibOptions } from 'node:zlib';
 import type { Request, Response } from 'express';
 import { bodyTooLarge, INVALID_FIELD, PAYLOAD_TOO_LARGE, UNSUPPORTED_MEDIA_TYPE } from '../errors/index.js';
-import { hasBody, isScattered, isTooLongToDiscard } from '../http-bodies/index.js';
+import { hasBody, isScattered, isTooLongToDiscard } from '../framework-patches/index.js';
+import { SECOND } from '../time/index.js';
 import { BodyTurns, freeBuffer } from './body-turns.js';
 
 type Decompress = (bytes: Buffer, options: ZlibOptions) => Promise<Buffer>;
 
 const DECOMPRESSORS: ReadonlyMap<string, Decompress> = new Map<string, Decompress>([
   ['gzip', promisify(gunzip)],
+  // An old name of the same (RFC 9110, section 8.4.1.3).
+  ['x-gzip', promisify(gunzip)],
   ['deflate', promisify(inflate)],
   ['br', promisify(brotliDecompress)],
 ]);
@@ -18,7 +21,27 @@ export const UNSUPPORTED_CONTENT_ENCODING =
 const decompressions = new BodyTurns(2);
 /** Bytes that are decompressed before others get their turn. */
 const CHUNK_SIZE = 65_536;
+/** Bytes. Most bodies have fewer, and are copied once. */
+const MIN_CAPACITY = 8_192;
 const EMPTY: Buffer = Buffer.alloc(0);
+/** Milliseconds. A request may wait as long for a lock. */
+const SLOW = SECOND;
+const slowBodies = new WeakSet<Request>();
+
+/** Returns whether the body of the request took so long to arrive that what was checked before it may have changed. */
+export function isSlowBody(request: Request): boolean {
+  return slowBodies.has(request);
+}
+
+/** Codings that change nothing. Some clients name the encoding of the text here. */
+const NO_CODING: ReadonlySet<string> = new Set(['', 'identity', 'utf-8', 'none']);
+
+/** Returns the codings of the body, in the order in which they were applied (RFC 9110, section 8.4). */
+function encodingsOf({ headers }: Request): string[] {
+  const names = (headers['content-encoding'] ?? '').toLowerCase().split(',');
+  return names.map((name) => name.trim()).filter((name) => !NO_CODING.has(name));
+}
+
 const SCATTERED = 'The request body has too many small chunks. Send larger chunks.';
 const CONTINUE = /^100-continue$/i;
 
@@ -40,18 +63,20 @@ export class BodyReader {
   async receive(request: Request, response: Response): Promise<Buffer> {
     if (!hasBody(request)) return EMPTY;
     if (Number(request.headers['content-length']) > this.limit) throw this.tooLarge();
-    const encoding = (request.headers['content-encoding'] ?? 'identity').toLowerCase();
-    const decompress = DECOMPRESSORS.get(encoding);
-    if (!decompress && encoding !== 'identity') {
+    const [encoding, ...others] = encodingsOf(request);
+    const decompress = encoding === undefined ? undefined : DECOMPRESSORS.get(encoding);
+    if (others.length > 0 || (encoding !== undefined && !decompress)) {
       throw UNSUPPORTED_MEDIA_TYPE.error(UNSUPPORTED_CONTENT_ENCODING);
     }
     // `100 Continue` is sent only here, so a client does not send the body of a request that was rejected before.
     if (CONTINUE.test(request.headers.expect ?? '')) response.writeContinue();
+    const startedAt = performance.now();
     try {
       const bytes = await this.collect(request);
       if (!decompress) return bytes;
       return await decompressions.run(request, () => this.decompressed(bytes, decompress));
     } finally {
+      if (performance.now() - startedAt >= SLOW) slowBodies.add(request);
       if (isTooLongToDiscard(request)) request.pause();
       else request.resume();
     }
@@ -93,9 +118,13 @@ export class BodyReader {
     });
   }
 
-  /** The length that the client announced, or room for twice as many bytes. */
+  /**
+   * Room for twice as many bytes as have arrived, up to the length that the client announced: nobody gets memory for bytes that are only
+   * announced.
+   */
   private capacity({ headers }: Request, length: number): number {
-    return Math.max(length, Number(headers['content-length'] ?? Math.min(2 * length, this.limit)));
+    const most = Number(headers['content-length'] ?? this.limit);
+    return Math.max(length, Math.min(2 * Math.max(length, MIN_CAPACITY), most));
   }
 
   private async decompressed(bytes: Buffer, decompress: Decompress): Promise<Buffer> {

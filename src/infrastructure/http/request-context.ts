@@ -25,10 +25,20 @@ export class RequestContext {
   /** `null`: the entry must not name the user of the body. */
   externalUserId?: string | null;
   tool?: string;
+  /** The tools that the other messages of a batch call. Each gets an entry of its own. */
+  furtherTools: readonly (string | undefined)[] = [];
   /** Name and host of the agent, if its user connected it. */
   agent?: string | null;
+  /** Name of the API key that the request was sent with. */
+  apiKey?: string | undefined;
+  /** Version of the secret that the request was sent with. */
+  secretVersion?: number | undefined;
+  /** Why the credentials were refused, for the client's request log only. */
+  refusal?: string | undefined;
   /** Whether the request is written to the client's request log. Requests to the dashboard API are not. */
   isRecorded = true;
+  /** Whether the request waits because the client asked for it. */
+  isWaiting = false;
   /** The error that the response contains. */
   error?: Pick<ApiError, 'code' | 'message'>;
   /** The probable mistake of the client, for the service log only. */
@@ -92,8 +102,9 @@ export function requestParameter<Value>(valueOf: (request: Request) => Value) {
 export const Attribution = requestParameter((request): RequestAttribution => requestContext(request));
 
 type LoggedContext = {
-  readonly [Name in 'sessionId' | 'externalUserId' | 'tool' | 'agent' | 'error']?:
-    RequestContext[Name] | undefined;
+  readonly [
+    Name in 'sessionId' | 'externalUserId' | 'tool' | 'agent' | 'apiKey' | 'secretVersion' | 'error'
+  ]?: RequestContext[Name] | undefined;
 };
 
 export interface CompletedRequest extends AttributedClient, LoggedContext {
@@ -104,12 +115,19 @@ export interface CompletedRequest extends AttributedClient, LoggedContext {
   /** The parsed body, if there was one. */
   readonly body: unknown;
   readonly requestId: string;
+  /** The origin of the request, as `requestOrigin` returns it. */
+  readonly ip: string;
+  readonly userAgent: string;
 }
 
 /** Records every request of a known client before its response is sent. */
 export abstract class RequestRecorder {
   /** The response is sent when this resolves. Must not reject and must not take long. */
   abstract record(request: CompletedRequest): Promise<void>;
-  /** Called once, when the process ends. Resolves when everything has been written or saved, or after a time limit. */
-  abstract close(): Promise<void>;
+  /**
+   * Called once, when the process ends. Resolves when everything has been written or saved.
+   *
+   * @param deadline when that must be, on the clock of `performance.now()`
+   */
+  abstract close(deadline: number): Promise<void>;
 }

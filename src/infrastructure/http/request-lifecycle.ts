@@ -19,6 +19,7 @@ import {
   type OpenRequest,
   type RequestContext,
 } from './request-context.js';
+import { requestOrigin } from './request-origin.js';
 import { endSpan, methodOf, recordedPath, RequestMetrics, routeOf } from './request-telemetry.js';
 import { BackgroundTasks, GracefulShutdown } from './startup-and-shutdown.js';
 
@@ -26,6 +27,11 @@ import { BackgroundTasks, GracefulShutdown } from './startup-and-shutdown.js';
 const CONNECTIONS_TIMEOUT = 5_000;
 const HANDLERS_TIMEOUT = 3_000;
 const TASKS_TIMEOUT = 5_000;
+/**
+ * Milliseconds from the beginning of the shutdown, after the delay for load balancers, until requests must be recorded. `onTermination`
+ * ends the process 3 seconds later, whatever the other steps take.
+ */
+const RECORDER_DEADLINE = 17_000;
 
 /**
  * A request without a complete response. A class, because functions that `begin` assigned to the context kept each request and its
@@ -55,6 +61,9 @@ export class RequestLifecycle implements BeforeApplicationShutdown, OnApplicatio
   private readonly logger = new Logger('Http');
   /** The requests without a complete response, in the order in which they arrived. */
   private readonly pending = new LinkedList<PendingRequest>();
+  private closesIdleConnections = false;
+  /** When requests must be recorded, on the clock of `performance.now()`. */
+  private recorderDeadline: number | undefined;
 
   constructor(
     private readonly adapterHost: HttpAdapterHost,
@@ -71,11 +80,14 @@ export class RequestLifecycle implements BeforeApplicationShutdown, OnApplicatio
   }
 
   /**
-   * Closes the remaining connections after a time limit. Otherwise the server would wait forever for clients that never
-   * finish a request.
+   * The first of these hooks in the process. Closes the port, and the remaining connections after a time limit. Otherwise the server would wait forever for clients that
+   * never finish a request.
    */
-  beforeApplicationShutdown(): void {
+  async beforeApplicationShutdown(): Promise<void> {
+    this.recorderDeadline = performance.now() + RECORDER_DEADLINE;
     setTimeout(() => this.server?.closeAllConnections(), CONNECTIONS_TIMEOUT).unref();
+    await this.shutdown.closePort();
+    this.closesIdleConnections = true;
   }
 
   /**
@@ -85,15 +97,15 @@ export class RequestLifecycle implements BeforeApplicationShutdown, OnApplicatio
   async onApplicationShutdown(): Promise<void> {
     const deadline = performance.now() + HANDLERS_TIMEOUT;
     while (this.pending.size > 0 && performance.now() < deadline) await pause(10);
-    await Promise.race([this.tasks.settled(), pause(TASKS_TIMEOUT, undefined, { ref: false })]);
-    await this.recorder?.close();
+    await this.tasks.end(TASKS_TIMEOUT);
+    await this.recorder?.close(this.recorderDeadline ?? performance.now() + RECORDER_DEADLINE);
   }
 
   /** The first middleware. */
   readonly begin = (request: Request, response: Response, next: NextFunction): void => {
     const context = openRequestContext(request);
     response.setHeader('X-Request-Id', context.requestId);
-    if (this.shutdown.isShuttingDown) response.setHeader('Connection', 'close');
+    if (this.shutdown.closesAfterResponse) response.setHeader('Connection', 'close');
     const span = this.tracing.begin(methodOf(request), { kind: SpanKind.SERVER, headers: request.headers });
     const open = new PendingRequest(this, request, response, context, span);
     context.open = open;
@@ -105,8 +117,8 @@ export class RequestLifecycle implements BeforeApplicationShutdown, OnApplicatio
   /** Writes the request log entry of a client's request, and then the service log and the metrics. */
   async record(client: AttributedClient, pending: PendingRequest): Promise<void> {
     const { request, response, context } = pending;
-    if (this.shutdown.isShuttingDown && !response.headersSent) response.setHeader('Connection', 'close');
-    await this.recorder?.record({
+    if (this.shutdown.closesAfterResponse && !response.headersSent) response.setHeader('Connection', 'close');
+    const completed = {
       ...client,
       method: request.method,
       path: recordedPath(request),
@@ -115,11 +127,18 @@ export class RequestLifecycle implements BeforeApplicationShutdown, OnApplicatio
       body: request.body,
       sessionId: context.sessionId,
       externalUserId: context.externalUserId,
-      tool: context.tool,
       agent: context.agent,
       requestId: context.requestId,
-      error: context.error,
-    });
+      apiKey: context.apiKey,
+      secretVersion: context.secretVersion,
+      ...requestOrigin(request),
+      error: context.error && {
+        code: context.error.code,
+        message: context.refusal ?? context.error.message,
+      },
+    };
+    const tools = [context.tool, ...context.furtherTools];
+    await Promise.all(tools.map((tool) => this.recorder?.record({ ...completed, tool })));
     this.log(pending);
   }
 
@@ -129,8 +148,8 @@ export class RequestLifecycle implements BeforeApplicationShutdown, OnApplicatio
     if (!context.client || !context.isRecorded) this.log(pending);
     // A request that arrived slowly is in the old generation of the heap, where it would keep its body until that is collected.
     if (response.writableFinished) request.body = undefined;
-    // Node.js closes idle connections once, when it closes the port. Before that, a load balancer may be sending on one.
-    if (this.server?.listening === false) this.server.closeIdleConnections();
+    // Nest closes idle connections once. Before that, a load balancer may be sending on one.
+    if (this.closesIdleConnections && this.server?.listening === false) this.server.closeIdleConnections();
   }
 
   private log(pending: PendingRequest): void {
@@ -142,10 +161,10 @@ export class RequestLifecycle implements BeforeApplicationShutdown, OnApplicatio
     if (span) endSpan(span, request, response, context);
   }
 
-  /** Returns the age of the oldest request whose response has not begun. Streams, whose responses take hours, have begun. */
+  /** Returns the age of the oldest request whose response has not begun. Streams, whose responses take hours, have begun. Requests that wait for an event on purpose are not counted. */
   private oldestMilliseconds(): number {
     for (const { response, context } of this.pending)
-      if (!response.headersSent) return context.elapsedMilliseconds;
+      if (!response.headersSent && !context.isWaiting) return context.elapsedMilliseconds;
     return 0;
   }
 

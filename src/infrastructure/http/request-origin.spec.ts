@@ -52,6 +52,9 @@ describe('The address of a client behind a proxy', () => {
     [`::ffff:${V4}`, V4],
     [`::FFFF:${V4}`, V4],
     ['::ffff:cb00:7109', V4],
+    // Behind a translator (NAT64), all clients would otherwise share a limit.
+    [`64:ff9b::${V4}`, V4],
+    [`[64:ff9b::${V4}]:443`, V4],
     ['0:0:0:0:0:ffff:cb00:7109', V4],
     [`[::ffff:${V4}]`, V4],
     [`[::ffff:${V4}]:50001`, V4],

@@ -1,6 +1,7 @@
 import { isIP } from 'node:net';
 import type { Request } from 'express';
 import ipaddr from 'ipaddr.js';
+import { usualAddress } from '../http-client/index.js';
 import { requestParameter } from './request-context.js';
 
 /** Where a request came from. */
@@ -27,22 +28,22 @@ export function requestOrigin(request: Request): RequestOrigin {
  * which proxies that write `X-Forwarded-For` pass on as the client sent it.
  */
 export function clientAddress(request: Request): string {
-  return addressIn(request.ip) ?? addressIn(request.socket.remoteAddress) ?? '';
+  return addressInEntry(request.ip) ?? addressInEntry(request.socket.remoteAddress) ?? '';
 }
 
 /**
  * Returns the address in an entry of `X-Forwarded-For`. Some proxies add a port, and write IPv6 addresses in brackets, with a
  * zone, or quoted as in `Forwarded` (RFC 7239). If the server listens on both address families, the address of an IPv4 client
- * begins with `::ffff:`.
+ * begins with `::ffff:`. Behind a translator (NAT64), it is in a prefix that all IPv4 clients share.
  */
-function addressIn(entry = ''): string | undefined {
+function addressInEntry(entry = ''): string | undefined {
   const text = entry.trim().replace(/^"(.*)"$/, '$1');
   const bracketed = /^\[(.*)\](?::\w*)?$/.exec(text)?.[1];
   const candidates = bracketed === undefined ? [text, text.replace(/:[^:]*$/, '')] : [bracketed];
   const address = candidates
     .map((candidate) => candidate.replace(/%.*$/, ''))
     .find((candidate) => isIP(candidate));
-  return address === undefined ? undefined : ipaddr.process(address).toString();
+  return address === undefined ? undefined : usualAddress(address);
 }
 
 export const Origin = requestParameter(requestOrigin);

@@ -14,11 +14,19 @@ export function routeOf(request: Request): string | undefined {
   return (request.route as { path?: string } | undefined)?.path;
 }
 
-/** Returns the path for the request log, without the identifier of a user, which must not get into the log's statistics. */
+/** Characters. The buffer of the request log may hold 50,000 paths, and Node.js accepts some of 16,000. Operations have shorter ones. */
+const MAX_PATH_LENGTH = 1_024;
+
+/**
+ * Returns the path for the request log, cut, and without the identifier of a user, which must not get into the log's statistics.
+ */
 export function recordedPath(request: Request): string {
   const namesUser =
     (request.params as Readonly<Record<string, unknown>> | undefined)?.['external_user_id'] !== undefined;
-  return namesUser ? (routeOf(request) ?? '').replaceAll(/:(\w+)/g, '{$1}') : request.path;
+  if (namesUser) return (routeOf(request) ?? '').replaceAll(/:(\w+)/g, '{$1}');
+  const { path } = request;
+  // A slice alone would keep the whole path in memory.
+  return path.length <= MAX_PATH_LENGTH ? path : Buffer.from(path.slice(0, MAX_PATH_LENGTH)).toString();
 }
 
 /** Returns the method or `_OTHER` (OpenTelemetry semantic conventions for HTTP). */
@@ -76,7 +84,8 @@ export class RequestMetrics {
 
 /** Ends the span of a request (OpenTelemetry semantic conventions for HTTP), with the route instead of the path. */
 export function endSpan(span: Span, request: Request, response: Response, context: RequestContext): void {
-  const [method, route] = [methodOf(request), routeOf(request)];
+  const method = methodOf(request);
+  const route = routeOf(request);
   const { statusCode } = response;
   span.setAttributes({
     'http.request.method': method,

@@ -1,14 +1,16 @@
 import { Injectable, RequestMethod, SetMetadata, type NestMiddleware, type Type } from '@nestjs/common';
-import { METHOD_METADATA, PATH_METADATA } from '@nestjs/common/constants.js';
-import { DiscoveryService, MetadataScanner, Reflector } from '@nestjs/core';
+import { DiscoveryService, Reflector } from '@nestjs/core';
 import type { NextFunction, Request, Response } from 'express';
 import { ServiceConfiguration, type Surface } from '../config/index.js';
 import { METHOD_NOT_ALLOWED, NOT_FOUND, type ApiError } from '../errors/index.js';
+import { declaredRoutesOf } from '../framework-patches/index.js';
 import { nearestPath } from './nearest-path.js';
 
-const WELL_KNOWN = '/.well-known/';
+/** RFC 8615. */
+export const WELL_KNOWN = '/.well-known/';
 
 const SURFACES = 'surfaces';
+const EVERY_METHOD = RequestMethod[RequestMethod.ALL];
 
 /** Assigns a route to surfaces. A process that serves none of them responds as if it did not have the route. */
 export const OnSurface = (...surfaces: Surface[]): MethodDecorator => SetMetadata(SURFACES, surfaces);
@@ -18,11 +20,15 @@ interface Route {
   /** With placeholders such as `:id`. */
   readonly path: string;
   readonly pattern: RegExp;
+  /** `ALL`: the route decides itself which methods it accepts. */
   readonly method: string;
   readonly handler: () => unknown;
   /** Empty for a route that every process serves. */
   readonly surfaces: readonly Surface[];
 }
+
+/** Returns whether a path is that of certain routes. */
+export type PathTest = (path: string) => boolean;
 
 /** Knows the routes of all controllers, and which of them this process serves. */
 @Injectable()
@@ -33,7 +39,6 @@ export class RouteTable {
 
   constructor(
     private readonly discovery: DiscoveryService,
-    private readonly scanner: MetadataScanner,
     private readonly reflector: Reflector,
     private readonly configuration: ServiceConfiguration,
   ) {}
@@ -52,13 +57,32 @@ export class RouteTable {
     // `/users/create` is not an ID.
     const fixed = this.served.filter((route) => route.path === path);
     const routes = fixed.length > 0 ? fixed : this.served.filter(({ pattern }) => pattern.test(path));
-    if (routes.length > 0) return notAllowed(routes);
+    if (routes.length > 0) return methodNotAllowed(methodsOf(routes));
     this.publicPaths ??= this.served
       .filter(({ surfaces }) => !surfaces.includes('internal'))
       .map((route) => route.path);
     // Programs look for metadata at several of these paths. They have not misspelled another.
     const nearest = path.startsWith(WELL_KNOWN) ? undefined : nearestPath(path, this.publicPaths);
     return NOT_FOUND.error(nearest && `${NOT_FOUND.message} Did you mean ${nearest}?`);
+  }
+
+  /** Returns a test for the paths of the served routes whose handlers have the metadata. */
+  pathsWith(metadata: string): PathTest {
+    const isMarked = ({ handler }: Route): boolean => this.reflector.get(metadata, handler) === true;
+    const hasParameters = ({ path }: Route): boolean => path.includes(':');
+    const marked = this.served.filter(isMarked);
+    const fixed = new Map(
+      this.served
+        .filter((route) => !hasParameters(route))
+        .map(({ path }) => [path, marked.some((route) => route.path === path)]),
+    );
+    const patterns = marked.filter(hasParameters).map(({ pattern }) => pattern);
+    // `/users/create` is not an ID.
+    return (path) => fixed.get(path) ?? patterns.some((pattern) => pattern.test(path));
+  }
+
+  hasRouteAt(path: string): boolean {
+    return this.served.some(({ pattern }) => pattern.test(path));
   }
 
   serves(surfaces: readonly Surface[]): boolean {
@@ -73,27 +97,13 @@ export class RouteTable {
   }
 
   private routesOf(controller: Type): Route[] {
-    const { prototype } = controller as { prototype: Record<string, () => unknown> };
-    return this.scanner.getAllMethodNames(prototype).flatMap((name): Route[] => {
-      const handler = prototype[name] as () => unknown;
-      const method = this.reflector.get<RequestMethod | undefined>(METHOD_METADATA, handler);
-      // Handlers of all methods respond to requests that no other route accepts.
-      if (method === undefined || method === RequestMethod.ALL) return [];
+    return declaredRoutesOf(controller).flatMap(({ handler, method, paths }) => {
       const surfaces = this.reflector.get<Surface[] | undefined>(SURFACES, handler) ?? [];
-      return this.pathsAt(controller).flatMap((base) =>
-        this.pathsAt(handler).map((own) => {
-          const path = `/${[base, own].filter(Boolean).join('/')}`;
-          const pattern = new RegExp(`^${path.replaceAll('.', '\\.').replaceAll(/:\w+/g, '[^/]+')}$`);
-          return { path, pattern, method: RequestMethod[method], handler, surfaces };
-        }),
-      );
+      return paths.map((path) => {
+        const pattern = new RegExp(`^${path.replaceAll('.', '\\.').replaceAll(/:\w+/g, '[^/]+')}$`);
+        return { path, pattern, method, handler, surfaces };
+      });
     });
-  }
-
-  private pathsAt(target: Type | (() => unknown)): string[] {
-    return [this.reflector.get<string | string[]>(PATH_METADATA, target)]
-      .flat()
-      .map((path) => path.replaceAll(/^\/|\/$/g, ''));
   }
 }
 
@@ -123,7 +133,12 @@ export class ServedRoutes implements NestMiddleware {
   }
 
   private isAmbiguous(path: string, method: string): boolean {
-    return this.routes.served.some((route) => methodsOf([route]).has(method) && route.pattern.test(path));
+    return this.routes.served.some(
+      (route) =>
+        route.path !== path &&
+        route.pattern.test(path) &&
+        (route.method === EVERY_METHOD || methodsOf([route]).has(method)),
+    );
   }
 
   private isElsewhere(path: string): boolean {
@@ -134,13 +149,15 @@ export class ServedRoutes implements NestMiddleware {
 
 function methodsOf(routes: readonly Route[]): Set<string> {
   const methods = new Set(routes.map(({ method }) => method));
+  methods.delete(EVERY_METHOD);
   // Express handles HEAD wherever it handles GET.
   if (methods.has('GET')) methods.add('HEAD');
   return methods;
 }
 
-function notAllowed(routes: readonly Route[]): ApiError {
-  const allowed = [...methodsOf(routes)].toSorted().join(', ');
+/** Returns the error for a method that a path does not have. */
+export function methodNotAllowed(methods: Iterable<string>): ApiError {
+  const allowed = [...methods].toSorted().join(', ');
   return METHOD_NOT_ALLOWED.error(`The method is not allowed for this path. Allowed methods: ${allowed}.`, {
     headers: { Allow: allowed },
   });

@@ -1,15 +1,12 @@
 import type { NextFunction, Request, Response } from 'express';
+import { percentDecoded } from '../config/index.js';
 import { INVALID_FIELD } from '../errors/index.js';
 
 /** Headers that must not be repeated: Node.js uses the first value, and a proxy may use another. */
 const SINGLE_HEADERS = ['Host', 'Authorization'];
 
-/** People often configure the address of the agent connector with a slash at its end. All other paths match exactly. */
-const CONNECTOR_WITH_SLASH = /^\/mcp\/(?=\?|$)/;
-
 /** Rejects requests that a proxy and the service could understand differently (RFC 9112, section 3.2). */
 export function validateRequest(request: Request, _response: Response, next: NextFunction): void {
-  request.url = request.url.replace(CONNECTOR_WITH_SLASH, '/mcp');
   const problem = problemOf(request);
   next(problem === undefined ? undefined : INVALID_FIELD.error(problem));
 }
@@ -19,7 +16,7 @@ function problemOf({ headers, httpVersion, rawHeaders, originalUrl }: Request): 
   for (const name of SINGLE_HEADERS) {
     if (isRepeated(name, rawHeaders)) return `The ${name} header is given more than once.`;
   }
-  if (originalUrl.includes('%') && !isPercentEncoded(originalUrl))
+  if (originalUrl.includes('%') && percentDecoded(originalUrl) === undefined)
     return 'The URL contains a percent sign that does not begin an encoded UTF-8 character.';
   return undefined;
 }
@@ -32,13 +29,4 @@ function isRepeated(name: string, rawHeaders: readonly string[]): boolean {
     if (header.length === name.length && header.toLowerCase() === name.toLowerCase()) count += 1;
   }
   return count > 1;
-}
-
-function isPercentEncoded(url: string): boolean {
-  try {
-    decodeURIComponent(url);
-    return true;
-  } catch {
-    return false;
-  }
 }

@@ -1,29 +1,21 @@
-import { Injectable, Global, Module } from '@nestjs/common';
+import { Injectable } from '@nestjs/common';
 import type { Request, Response } from 'express';
 import { MoreThan } from 'typeorm';
 import { isDashboardUser, type RequestingOrganization } from '../auth/index.js';
 import { Sealer, SecretDigest, sha256 } from '../crypto/index.js';
 import { Transaction, Transactional } from '../database/index.js';
 import { HoldsUserData, type ErasedUser, type UserDataHolder } from '../erasure/index.js';
-import { ErrorKind, INVALID_FIELD } from '../errors/index.js';
+import { INVALID_FIELD } from '../errors/index.js';
 import { requestContext, requestParameter, type RequestAttribution } from '../http/index.js';
+import { withMessages } from '../openapi/index.js';
 import { Clock } from '../time/index.js';
 import { IdempotencyKey, KEPT_FOR } from './idempotency-key.entity.js';
+import { IDEMPOTENCY_KEY_REUSED, ONGOING_OPERATION } from './idempotency-errors.js';
 
 const HEADER = 'Idempotency-Key';
 export const MAX_KEY_LENGTH = 255;
 /** Seconds. */
 const RETRY_AFTER = 1;
-
-export const IDEMPOTENCY_KEY_REUSED = new ErrorKind(409, 'INVALID_REQUEST', 'IDEMPOTENCY_KEY_REUSED', {
-  when: 'The idempotency key was used before, for a request with different content.',
-  message: 'The idempotency key was used for a request with different content. Use another key.',
-});
-
-const ONGOING_OPERATION = new ErrorKind(409, 'INVALID_REQUEST', 'ONGOING_OPERATION', {
-  when: 'A request with the same `Idempotency-Key` is still being processed.',
-  message: 'A request with this idempotency key is still being processed. Retry after a second.',
-});
 
 /** The header of a repeated response, in the API document. */
 export const IDEMPOTENCY_REPLAYED_HEADER = {
@@ -33,6 +25,11 @@ export const IDEMPOTENCY_REPLAYED_HEADER = {
     schema: { type: 'string' as const, const: 'true' },
   },
 };
+
+const MALFORMED = `The ${HEADER} header must be one key of 1 to ${MAX_KEY_LENGTH} visible ASCII characters.`;
+
+/** The error about the header, for operations without a body and other parameters that could be invalid. */
+export const MALFORMED_KEY = withMessages(INVALID_FIELD, MALFORMED);
 
 /** The errors of operations that accept the header, besides INVALID_FIELD. */
 export const IDEMPOTENCY_ERRORS = [IDEMPOTENCY_KEY_REUSED, ONGOING_OPERATION];
@@ -55,6 +52,12 @@ export const IDEMPOTENCY_KEY_PARAMETER = {
   },
 };
 
+/** The part of the document of an operation that accepts the header, besides the errors. */
+export const ACCEPTS_IDEMPOTENCY_KEY = {
+  headerParameters: IDEMPOTENCY_KEY_PARAMETER,
+  responseHeaders: IDEMPOTENCY_REPLAYED_HEADER,
+};
+
 /** A structured field of type string (RFC 8941, section 3.3.3), or the same text without quotation marks. */
 const QUOTED = /^"((?:[ !#-[\]-~]|\\["\\])*)"$/;
 const UNQUOTED = /^[!#-~][!-~]*$/;
@@ -69,10 +72,7 @@ function idempotencyKeyOf({ headers }: Request): string | undefined {
   if (header === undefined) return undefined;
   const [, quoted] = QUOTED.exec(String(header)) ?? [];
   const key = quoted?.replaceAll(/\\(.)/g, '$1') ?? (UNQUOTED.test(String(header)) ? String(header) : '');
-  if (key.trim() === '' || key.length > MAX_KEY_LENGTH)
-    throw INVALID_FIELD.error(
-      `The ${HEADER} header must be one key of 1 to ${MAX_KEY_LENGTH} visible ASCII characters.`,
-    );
+  if (key.trim() === '' || key.length > MAX_KEY_LENGTH) throw INVALID_FIELD.error(MALFORMED);
   return key;
 }
 
@@ -97,7 +97,8 @@ export const Idempotent = requestParameter((request): IdempotentRequest | undefi
   return {
     identity: [request.method, request.path, ...sender, key],
     sender: sender[0] as string,
-    body: request.body as object,
+    // Some operations have no body.
+    body: (request.body as object | undefined) ?? {},
     attribution: requestContext(request),
     response: request.res as Response,
   };
@@ -106,19 +107,32 @@ export const Idempotent = requestParameter((request): IdempotentRequest | undefi
 /** A user of the dashboard who repeats a request needs the same credential: it decides which environment is accessible. */
 function senderOf(sender: RequestingOrganization): string[] {
   if (!isDashboardUser(sender)) return [sender.clientId];
-  return [sender.userId, sender.credential.kind === 'token' ? sender.credential.clientId : ''];
+  return [sender.userId, sender.credential.kind === 'session' ? '' : sender.credential.clientId];
 }
 
 interface StoredResponse {
-  readonly response: object;
+  /** Missing as long as the key is only claimed. */
+  readonly response?: object;
+  /** The ID of what the first step of the work stored, if the key was claimed with `claim`. */
+  readonly claimed?: string | undefined;
   /** For the request log. */
   readonly sessionId?: string | undefined;
+}
+
+/** The content of a stored response. */
+interface StoredContent<Response> {
+  /** The client's identifier of the user whom the request is about. The response is deleted when the user is erased. */
+  readonly externalUserId?: string;
+  /** Returns the token in the response, so that the response can be deleted with `forgetToken`. */
+  readonly tokenIn?: (response: Response) => string;
 }
 
 /** Performs requests with an `Idempotency-Key` once: docs/decisions/0033-idempotency-key-header.md. */
 @HoldsUserData('access')
 @Injectable()
 export class IdempotentRequests implements UserDataHolder {
+  private readonly ongoing = new Set<string>();
+
   constructor(
     private readonly transaction: Transaction,
     private readonly digest: SecretDigest,
@@ -135,8 +149,43 @@ export class IdempotentRequests implements UserDataHolder {
   once<Response extends object>(
     request: IdempotentRequest | undefined,
     work: () => Promise<Response>,
+    content: StoredContent<Response> = {},
   ): Promise<Response> {
-    return request ? this.inTransaction(request, work) : work();
+    return request ? this.inTransaction(request, work, content) : work();
+  }
+
+  /**
+   * Returns the response of the same request from the last 24 hours, or does work that calls `once`, and has steps that `once` cannot
+   * contain because they need a connection of their own or wait for others: limits and messages. Of simultaneous requests in this
+   * process, only one begins.
+   *
+   * @throws ApiError IDEMPOTENCY_KEY_REUSED, ONGOING_OPERATION, or the error of the work
+   */
+  async replayOr<Response extends object>(
+    request: IdempotentRequest | undefined,
+    work: () => Promise<Response>,
+  ): Promise<Response> {
+    if (!request) return work();
+    const keyHash = this.keyHashOf(request);
+    const key = keyHash.toString('hex');
+    if (this.ongoing.has(key)) throw ONGOING_OPERATION.error(undefined, { retryAfter: RETRY_AFTER });
+    this.ongoing.add(key);
+    try {
+      return ((await this.find(request, keyHash)) as Response | undefined) ?? (await work());
+    } finally {
+      this.ongoing.delete(key);
+    }
+  }
+
+  /**
+   * Does the first step of work that `replayOr` contains, in the transaction that claims the key: from then on, the key refuses other
+   * requests in all processes. Until `once` stores the response, the same request continues after the step.
+   *
+   * @param step returns the ID of what it stored
+   * @throws ApiError IDEMPOTENCY_KEY_REUSED, ONGOING_OPERATION, or the error of the step
+   */
+  claim(request: IdempotentRequest | undefined, step: () => Promise<string>): Promise<string> {
+    return request ? this.claimInTransaction(request, step) : step();
   }
 
   async eraseBatch({ clientId, externalUserId }: ErasedUser): Promise<number> {
@@ -153,45 +202,99 @@ export class IdempotentRequests implements UserDataHolder {
     return this.digest.of(JSON.stringify(['idempotent user', clientId, externalUserId]));
   }
 
+  private keyHashOf({ identity }: IdempotentRequest): Buffer {
+    return this.digest.of(JSON.stringify(['idempotency key', ...identity]));
+  }
+
+  private requestHashOf({ body }: IdempotentRequest): Buffer {
+    return this.digest.of(canonicalJson(body));
+  }
+
+  private async find(request: IdempotentRequest, keyHash: Buffer): Promise<object | undefined> {
+    const stored = await this.findStored(request, keyHash);
+    return stored && this.replay(request, stored);
+  }
+
+  private replay(
+    { attribution, response: answer }: IdempotentRequest,
+    { response, sessionId }: StoredResponse,
+  ): object | undefined {
+    if (!response) return undefined;
+    Object.assign(attribution, sessionId !== undefined && { sessionId });
+    answer.setHeader('Idempotency-Replayed', 'true');
+    return response;
+  }
+
+  private async findStored(request: IdempotentRequest, keyHash: Buffer): Promise<StoredResponse | undefined> {
+    const earlier = await this.transaction.manager.findOneBy(IdempotencyKey, {
+      keyHash,
+      createdAt: MoreThan(new Date(this.clock.milliseconds() - KEPT_FOR)),
+    });
+    if (!earlier) return undefined;
+    if (!earlier.requestHash.equals(this.requestHashOf(request))) throw IDEMPOTENCY_KEY_REUSED.error();
+    return JSON.parse(this.sealer.open(earlier.responseSealed, ownerOf(keyHash))) as StoredResponse;
+  }
+
+  @Transactional()
+  private async claimInTransaction(request: IdempotentRequest, step: () => Promise<string>): Promise<string> {
+    const keyHash = await this.lock(request);
+    const earlier = await this.findStored(request, keyHash);
+    if (earlier?.claimed !== undefined) return earlier.claimed;
+    const claimed = await step();
+    await this.store(request, keyHash, { claimed });
+    return claimed;
+  }
+
   /** One transaction contains the work and the key, so that a crash leaves both or neither. */
   @Transactional()
   private async inTransaction<Response extends object>(
-    { identity, sender, body, attribution, response: http }: IdempotentRequest,
+    request: IdempotentRequest,
     work: () => Promise<Response>,
+    { externalUserId, tokenIn }: StoredContent<Response>,
   ): Promise<Response> {
-    const keyHash = this.digest.of(JSON.stringify(['idempotency key', ...identity]));
-    const requestHash = this.digest.of(canonicalJson(body));
-    const owner = ['idempotency_key', keyHash.toString('hex')];
-    // Does not wait: a request that waits would occupy a connection of the pool.
-    if (!(await this.transaction.tryLock(`idempotency key ${keyHash.toString('hex')}`)))
-      throw ONGOING_OPERATION.error(undefined, { retryAfter: RETRY_AFTER });
-    const createdAt = this.clock.now();
-    const earlier = await this.transaction.manager.findOneBy(IdempotencyKey, {
-      keyHash,
-      createdAt: MoreThan(new Date(createdAt.getTime() - KEPT_FOR)),
-    });
-    if (earlier) {
-      if (!earlier.requestHash.equals(requestHash)) throw IDEMPOTENCY_KEY_REUSED.error();
-      const { response, ...logged } = JSON.parse(
-        this.sealer.open(earlier.responseSealed, owner),
-      ) as StoredResponse;
-      Object.assign(attribution, logged);
-      http.setHeader('Idempotency-Replayed', 'true');
-      return response as Response;
-    }
+    const { sender, attribution } = request;
+    const keyHash = await this.lock(request);
+    const earlier = await this.findStored(request, keyHash);
+    const replayed = earlier && this.replay(request, earlier);
+    if (replayed) return replayed as Response;
     const response = await work();
-    const stored: StoredResponse = { response, sessionId: attribution.sessionId };
-    const responseSealed = this.sealer.seal(JSON.stringify(stored), owner);
-    const { external_user_id: user } = body as { readonly external_user_id?: string };
-    const { token } = response as { readonly token?: string };
-    const userHash = user === undefined ? null : this.userHashOf(sender, user);
-    const tokenHash = token === undefined ? null : sha256(token);
-    const row: IdempotencyKey = { keyHash, requestHash, responseSealed, userHash, tokenHash, createdAt };
-    // Replaces a key that has expired and is not deleted yet.
-    await this.transaction.manager.upsert(IdempotencyKey, row, ['keyHash']);
+    const stored = { response, claimed: earlier?.claimed, sessionId: attribution.sessionId };
+    await this.store(request, keyHash, stored, {
+      userHash: externalUserId === undefined ? null : this.userHashOf(sender, externalUserId),
+      tokenHash: tokenIn ? sha256(tokenIn(response)) : null,
+    });
     return response;
   }
+
+  /** Does not wait for another request: a waiting request would occupy a connection of the pool. */
+  private async lock(request: IdempotentRequest): Promise<Buffer> {
+    const keyHash = this.keyHashOf(request);
+    if (!(await this.transaction.tryLock(`idempotency key ${keyHash.toString('hex')}`)))
+      throw ONGOING_OPERATION.error(undefined, { retryAfter: RETRY_AFTER });
+    return keyHash;
+  }
+
+  private async store(
+    request: IdempotentRequest,
+    keyHash: Buffer,
+    stored: StoredResponse,
+    hashes: Pick<IdempotencyKey, 'userHash' | 'tokenHash'> = { userHash: null, tokenHash: null },
+  ): Promise<void> {
+    const responseSealed = this.sealer.seal(JSON.stringify(stored), ownerOf(keyHash));
+    const requestHash = this.requestHashOf(request);
+    const row: IdempotencyKey = {
+      keyHash,
+      requestHash,
+      responseSealed,
+      ...hashes,
+      createdAt: this.clock.now(),
+    };
+    // Replaces a key that has expired and is not deleted yet.
+    await this.transaction.manager.upsert(IdempotencyKey, row, ['keyHash']);
+  }
 }
+
+const ownerOf = (keyHash: Buffer): string[] => ['idempotency_key', keyHash.toString('hex')];
 
 /** Returns the JSON of a value. It does not depend on the order of the members. */
 export function canonicalJson(value: object): string {
@@ -202,7 +305,3 @@ function sortedMembers(_name: string, value: unknown): unknown {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return value;
   return Object.fromEntries(Object.entries(value).toSorted(([left], [right]) => (left < right ? -1 : 1)));
 }
-
-@Global()
-@Module({ providers: [IdempotentRequests], exports: [IdempotentRequests] })
-export class IdempotencyModule {}

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { generateSecret } from '../crypto/index.js';
 import { maskedText } from './redaction.js';
-import { cpuTimeOf } from '../../../test/support/cpu-time.js';
+import { cpuTimeOf } from '../../../test/support/programs/cpu-time.js';
 
 describe('maskedText', () => {
   it.each([

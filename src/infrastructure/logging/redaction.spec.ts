@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { generateSecret } from '../crypto/index.js';
 import { redactText } from './redaction.js';
-import { cpuTimeOf } from '../../../test/support/cpu-time.js';
+import { cpuTimeOf } from '../../../test/support/programs/cpu-time.js';
 
 const MASK = '[REDACTED]';
 const PREFIXES = ['mcs_dev_', 'mcs_live_', 'mcp_dev_', 'mcp_live_', 'mcs_svc_'];
@@ -18,6 +18,10 @@ const secrets: Readonly<Record<string, fc.Arbitrary<readonly [secret: string, te
     .constantFrom(...PREFIXES)
     .map((prefix) => generateSecret(prefix))
     .map((secret) => [secret, secret]),
+  'keys of webhook endpoints': fc
+    .tuple(fc.constantFrom('whsec_', 'whsk_'), fc.uint8Array({ minLength: 32, maxLength: 32 }))
+    .map(([prefix, key]) => prefix + Buffer.from(key).toString('base64'))
+    .map((key) => [key, key]),
   'JSON Web Tokens': fc
     .tuple(jwtPart, jwtPart, alphanumeric(43))
     .map((parts) => parts.join('.'))

@@ -24,14 +24,16 @@ export const REDACTED_PROPERTIES: readonly string[] = [
 ];
 
 /**
- * The published pattern of all secrets that this service issues: API secrets (`mcs_dev_`, `mcs_live_`), MCP tokens
- * (`mcp_`), refresh tokens of agents (`mcr_`) and service tokens (`mcs_svc_`). Used by leak scanners, and by the redaction of logs.
+ * The published pattern of all secrets that this service issues: API secrets (`mcs_dev_`, `mcs_live_`), API keys
+ * (`mck_`), MCP tokens (`mcp_`), refresh tokens of agents (`mcr_`) and service tokens (`mcs_svc_`). Used by leak scanners, and by the redaction of logs.
  */
-export const SECRET_PATTERN = /\bmc(?:[spr]_(?:dev|live)|s_svc)_[0-9A-Za-z]{49}/g;
+export const SECRET_PATTERN = /\bmc(?:[sprk]_(?:dev|live)|s_svc)_[0-9A-Za-z]{49}/g;
 
 /** Each pattern takes linear time: a failed match does not scan the same text again from another position. */
 const SECRET_TEXTS: readonly RegExp[] = [
   SECRET_PATTERN,
+  // Keys of webhook endpoints.
+  /\bwhs(?:ec|k)_[\w+/]{8,}={0,2}/g,
   // Credentials as in an Authorization header.
   /\b(?:Basic|Bearer)\s+[\w+/.~-]{8,}={0,2}/gi,
   // The user information of a URL, as in a database address.

@@ -1,3 +1,4 @@
+import { percentDecoded } from '../config/index.js';
 import { isPhoneNumber } from '../phone-numbers/index.js';
 import { redactText } from './redaction.js';
 
@@ -32,7 +33,8 @@ function maskedSegment(segment: string): string {
 function maskedParameter(parameter: string): string {
   const end = parameter.indexOf('=');
   if (end < 0) return maskedSegment(parameter);
-  const [name, value] = [parameter.slice(0, end), parameter.slice(end + 1)];
+  const name = parameter.slice(0, end);
+  const value = parameter.slice(end + 1);
   if (value === '') return parameter;
   const shownName = looksSecret(name) ? MASK : name;
   return `${shownName}=${SECRET_NAME.test(decoded(name)) || looksSecret(value) ? MASK : value}`;
@@ -50,11 +52,7 @@ function looksSecret(text: string): boolean {
 }
 
 function decoded(text: string): string {
-  try {
-    return decodeURIComponent(text.replaceAll('+', ' '));
-  } catch {
-    return text;
-  }
+  return percentDecoded(text.replaceAll('+', ' ')) ?? text;
 }
 
 /** The pairs of letters that are most common in English text. About 85% of the pairs in words are among them. */

@@ -8,7 +8,7 @@ export type MailPart =
   | { readonly link: string; readonly label: string }
   /** Names and values. */
   | { readonly facts: Readonly<Record<string, string>> }
-  /** What to do, in order. */
+  /** The steps to take, in order. */
   | { readonly steps: readonly string[] };
 
 const PRODUCT = 'Merchant Connectivity';

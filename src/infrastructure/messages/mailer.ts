@@ -101,11 +101,18 @@ type SmtpError = Error & {
  * Returns whether the server refuses the recipient or the message for good (RFC 5321, section 4.2.1). What it says about the login or
  * the sender is a problem of this installation, which the operator can fix.
  */
-function isFinal({ code, command, responseCode = 0 }: SmtpError): boolean {
+function isFinal(error: SmtpError): boolean {
+  const { code, command, responseCode = 0 } = error;
   if (command === 'API') return code === 'EENVELOPE';
-  const isRefusal = responseCode >= 500 && responseCode < 600 && responseCode !== 503;
+  const isRefusal = responseCode >= 500 && responseCode < 600 && !OF_THE_SENDER.test(replyIn(error) ?? '');
   return isRefusal && (command === 'RCPT TO' || command === 'DATA');
 }
+
+/**
+ * Replies about the login (RFC 4954, section 6), the address of the sender (RFC 3463, section 3.2), and the proof that its domain sends
+ * the email: SPF, DKIM and DMARC (RFC 7372). Many servers wait for the recipient or the message before they send them.
+ */
+const OF_THE_SENDER = /^(?:503|53[0458])\b|^5\d\d 5\.(?:1\.[78]|7\.(?:8|9|11|2\d))$/;
 
 /** Returns the code and, if there is one, the enhanced code (RFC 3463) of the server's reply. Its text may contain the address. */
 export function replyIn(error: unknown): string | null {

@@ -4,21 +4,26 @@ import {
   EnvironmentVariable,
   IsHttpUrl,
   IsIntegerBetween,
+  isOtherMachine,
   parsedUrl,
   Satisfies,
+  type EncryptionRules,
 } from '../config/index.js';
 
 const isSmtpUrl = (value: unknown): boolean =>
-  typeof value === 'string' && /^smtps?:\/\//.test(value) && parsedUrl(value) !== undefined;
+  typeof value === 'string' && /^smtps?:\/\//i.test(value) && parsedUrl(value) !== undefined;
 
 @Configuration('Mail')
-export class MailConfiguration {
+export class MailConfiguration implements EncryptionRules {
   @EnvironmentVariable(
     'SMTP_URL',
     'SMTP server, as `smtps://user:password@host:465`. Without it, every email is written to a file in the data directory.',
     { secret: true },
   )
-  @Satisfies(isSmtpUrl, 'smtpUrl must be a URL such as smtps://user:password@host:465')
+  @Satisfies(
+    isSmtpUrl,
+    'smtpUrl must be a URL such as smtps://user:password@host:465; write special characters as %XX',
+  )
   smtpUrl?: string;
 
   @EnvironmentVariable('MAIL_FROM', 'Sender of emails.')
@@ -34,6 +39,13 @@ export class MailConfiguration {
   )
   @IsIntegerBetween(1, 86_400)
   maxRetrySeconds: number = 900;
+
+  /** Without `requireTLS`, TLS is used only if the server offers it, and anyone in between can remove the offer. */
+  unencryptedSettings(): string[] {
+    const url = parsedUrl(this.smtpUrl ?? '');
+    const isPlain = url?.protocol === 'smtp:' && url.searchParams.get('requireTLS') !== 'true';
+    return isPlain && isOtherMachine(url.hostname) ? ['SMTP_URL'] : [];
+  }
 }
 
 const MAX_MESSAGES = 100_000_000;
@@ -77,7 +89,7 @@ export class TextMessagesConfiguration {
 
   @EnvironmentVariable(
     'TWILIO_API_URL',
-    'URL of the API of Twilio or of a compatible provider. Requests are subject to the settings of webhook sending, including `WEBHOOK_TARGETS` and `WEBHOOK_PROXY_URL`.',
+    'URL of the API of Twilio or of a compatible provider. Requests are subject to the settings of outbound requests, including `WEBHOOK_TARGETS` and `OUTBOUND_PROXY_URL`.',
   )
   @IsHttpUrl('https://api.twilio.com')
   apiUrl: string = 'https://api.twilio.com';

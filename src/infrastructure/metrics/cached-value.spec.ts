@@ -53,6 +53,34 @@ describe('CachedValue', () => {
     expect(loads).toBe(1);
   });
 
+  it('loads what is slow to fail less often, too', async () => {
+    const load = async (): Promise<number> => {
+      loads += 1;
+      await pause(20);
+      throw new Error('canceled');
+    };
+    const reading = new CachedValue({ load, onFailure });
+    expect(await reading.read()).toBeUndefined();
+    await pause(100);
+    expect(await reading.read()).toBeUndefined();
+    expect([loads, failures]).toEqual([1, ['canceled', 'canceled']]);
+    await pause(1_500);
+    await reading.read();
+    expect(loads).toBe(2);
+  });
+
+  it('keeps a value that decides something no longer than it is fresh, however long loading takes', async () => {
+    const load = async (): Promise<number> => {
+      loads += 1;
+      await pause(20);
+      return loads;
+    };
+    const reading = new CachedValue({ load, onFailure, freshFor: 1, agePerLoadTime: 0 });
+    expect(await reading.read()).toBe(1);
+    await pause(10);
+    expect(await reading.read()).toBe(2);
+  });
+
   it('returns undefined after a failure and loads again', async () => {
     const load = async (): Promise<number> => {
       loads += 1;
@@ -62,6 +90,7 @@ describe('CachedValue', () => {
     const reading = new CachedValue({ load, onFailure });
     expect(await reading.read()).toBeUndefined();
     expect(failures).toEqual(['unavailable']);
+    await pause(50);
     expect(await reading.read()).toBe(2);
   });
 });

@@ -3,14 +3,18 @@ import { SECOND } from '../time/index.js';
 /** Milliseconds. */
 const DEFAULT_MAX_AGE = 5 * SECOND;
 const TIMEOUT = SECOND;
-/** A slow value is kept for 50 times its load time, so that loading takes at most 2 % of a connection's time. */
-const MAX_AGE_PER_LOAD_TIME = 50;
+const DEFAULT_AGE_PER_LOAD_TIME = 50;
 
 export interface CachedValueOptions<T> {
   readonly load: () => Promise<T>;
   readonly onFailure: (error: unknown) => void;
   /** Milliseconds for which a value is kept. Default: 5 s. */
   readonly freshFor?: number;
+  /**
+   * Where loading takes long, its outcome is kept for so many times its duration, also a failure. Default: 50, so that loading takes at
+   * most 2 % of a connection's time. 0 for a value that decides something.
+   */
+  readonly agePerLoadTime?: number;
 }
 
 /**
@@ -19,15 +23,15 @@ export interface CachedValueOptions<T> {
  * the variable age.
  */
 export class CachedValue<T> {
-  private cached: { readonly value: T; readonly until: number } | undefined;
+  /** The last load, which may be in progress. */
   private loading: Promise<T> | undefined;
+  private freshUntil = 0;
 
   constructor(private readonly options: CachedValueOptions<T>) {}
 
   /** Returns undefined if the value cannot be loaded within a second. Never rejects. */
   async read(): Promise<T | undefined> {
-    if (this.cached && performance.now() < this.cached.until) return this.cached.value;
-    this.loading ??= this.load();
+    if (!this.loading || performance.now() >= this.freshUntil) this.loading = this.load();
     let timer: NodeJS.Timeout | undefined;
     const timeout = new Promise<never>((_, reject) => {
       timer = setTimeout(() => reject(new Error(`Reading took longer than ${TIMEOUT} ms`)), TIMEOUT);
@@ -43,18 +47,17 @@ export class CachedValue<T> {
   }
 
   private async load(): Promise<T> {
+    this.freshUntil = Infinity;
     const start = performance.now();
+    const { load, freshFor = DEFAULT_MAX_AGE, agePerLoadTime = DEFAULT_AGE_PER_LOAD_TIME } = this.options;
+    let age = 0;
     try {
-      const value = await this.options.load();
-      const now = performance.now();
-      this.cached = {
-        value,
-        until:
-          now + Math.max(this.options.freshFor ?? DEFAULT_MAX_AGE, MAX_AGE_PER_LOAD_TIME * (now - start)),
-      };
+      const value = await load();
+      age = freshFor;
       return value;
     } finally {
-      this.loading = undefined;
+      const now = performance.now();
+      this.freshUntil = now + Math.max(age, agePerLoadTime * (now - start));
     }
   }
 }

@@ -1,3 +1,5 @@
 export * from './cached-value.js';
 export * from './metrics.js';
 export * from './metrics-server.js';
+export * from './metrics.module.js';
+export * from './metrics.configuration.js';

@@ -1,37 +1,23 @@
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { Global, Injectable, Logger, Module, type OnApplicationShutdown } from '@nestjs/common';
+import { Injectable, Logger, type OnApplicationShutdown } from '@nestjs/common';
 import { listenProblem } from '../errors/index.js';
-import { createRequestClass, createResponseClass } from '../http-bodies/index.js';
+import { createRequestClass, createResponseClass } from '../framework-patches/index.js';
 import { SECOND } from '../time/index.js';
-import { Configuration, EnvironmentVariable, IsIntegerBetween, IsListenAddress } from '../config/index.js';
+import { availableAddress } from '../config/index.js';
 import { Metrics } from './metrics.js';
-
-@Configuration('Metrics')
-export class MetricsConfiguration {
-  @EnvironmentVariable(
-    'METRICS_PORT',
-    'TCP port for `/metrics`, separate from the API. 0 selects a free port. Without it, metrics are disabled.',
-  )
-  @IsIntegerBetween(0, 65_535)
-  port?: number;
-
-  @EnvironmentVariable(
-    'METRICS_HOST',
-    'Address for `/metrics`, which requires no credentials. Choose an address that only Prometheus can reach.',
-  )
-  @IsListenAddress()
-  host: string = '127.0.0.1';
-}
+import { MetricsConfiguration } from './metrics.configuration.js';
 
 const PATH = '/metrics';
+/** Shows that the process is not blocked. It reads nothing, so that a slow database restarts no worker. */
+const LIVENESS_PATH = '/healthz';
 /** Milliseconds. */
 const REQUEST_TIMEOUT = 10 * SECOND;
 
 /**
  * Serves `GET /metrics` on a separate port, because metrics are for operators only and must be available when the
- * API is overloaded.
+ * API is overloaded. Workers have no other port, so this one also serves a liveness check.
  */
 @Injectable()
 export class MetricsServer implements OnApplicationShutdown {
@@ -45,8 +31,9 @@ export class MetricsServer implements OnApplicationShutdown {
 
   /** Called by long-running processes only, not by commands. @returns the URL, or undefined if no port is configured */
   async listen(): Promise<string | undefined> {
-    const { host, port } = this.configuration;
+    const { port } = this.configuration;
     if (port === undefined) return undefined;
+    const host = await availableAddress(this.configuration.host, 'METRICS_HOST');
     this.metrics.includeProcess();
     const options = {
       requestTimeout: REQUEST_TIMEOUT,
@@ -80,11 +67,13 @@ export class MetricsServer implements OnApplicationShutdown {
 
   private async handle(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const [path] = (request.url ?? '').split('?');
-    if (path !== PATH) return respond(response, 404, `Only ${PATH} is served here.\n`);
+    if (path !== PATH && path !== LIVENESS_PATH)
+      return respond(response, 404, `Only ${PATH} and ${LIVENESS_PATH} are served here.\n`);
     if (request.method !== 'GET') {
       response.setHeader('Allow', 'GET');
       return respond(response, 405, 'Only GET is allowed.\n');
     }
+    if (path === LIVENESS_PATH) return respond(response, 200, 'ok\n');
     respond(response, 200, await this.metrics.text(), this.metrics.contentType);
   }
 }
@@ -93,7 +82,3 @@ function respond(response: ServerResponse, status: number, text: string, content
   response.statusCode = status;
   response.setHeader('Content-Type', contentType).end(text);
 }
-
-@Global()
-@Module({ providers: [Metrics, MetricsServer], exports: [Metrics, MetricsServer] })
-export class MetricsModule {}

@@ -1,5 +1,6 @@
 import { Injectable, Logger } from '@nestjs/common';
 import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client';
+import { VERSION } from '../project-files/index.js';
 import { CachedValue, type CachedValueOptions } from './cached-value.js';
 
 /** Upper bounds of the buckets, in seconds. The last is the time limit of a statement or a delivery attempt. */
@@ -77,12 +78,22 @@ const READING_FAILURES = new CounterMetric({
   labels: ['source'],
 });
 
+const BUILD_INFO = new GaugeMetric({
+  name: 'mcs_build_info',
+  help: 'Always 1. The label is the version of the process.',
+  labels: ['version'],
+});
+
 /** The values of all metrics of an application. If one process runs several applications, as in tests, each has its own values. */
 @Injectable()
 export class Metrics {
   private readonly logger = new Logger('Metrics');
   private readonly registry = new Registry();
   private readonly readingFailures = this.counter(READING_FAILURES);
+
+  constructor() {
+    this.gauge(BUILD_INFO, () => [{ labels: { version: VERSION }, value: 1 }]);
+  }
 
   counter<Label extends string>({ name, help, labels }: CounterMetric<Label>): CounterValue<Label> {
     return new Counter({ name, help, labelNames: labels, registers: [this.registry] });

@@ -3,6 +3,7 @@ import type { INestApplication } from '@nestjs/common';
 import { DiscoveryModule, DiscoveryService, MetadataScanner, ModulesContainer } from '@nestjs/core';
 import { DocumentBuilder, SwaggerModule, type OpenAPIObject, type SchemaObject } from '@nestjs/swagger';
 import { ServiceConfiguration } from '../config/index.js';
+import { withReferences } from '../framework-patches/index.js';
 import { RouteTable } from '../http/index.js';
 import { namedSchemas } from '../schemas/index.js';
 import { Components, usedComponents } from './components.js';
@@ -10,7 +11,6 @@ import { DOCUMENTED_ROUTE, TOPIC, type ConfigurationOf } from './operation.js';
 import {
   TAG_SEPARATOR,
   writtenOperation,
-  writtenSchema,
   type DiscoveredRoute,
   type Operation,
 } from './written-operations.js';
@@ -119,7 +119,7 @@ export async function buildDocument(
     };
   };
   const paths: OpenAPIObject['paths'] = {};
-  for (const [path, item] of inOrder(document.paths)) {
+  for (const [path, item] of inOrderOfRoutes(document.paths, routes)) {
     const operations = Object.entries(item);
     paths[path] = Object.fromEntries(operations.map(([method, operation]) => [method, written(operation)]));
     await nextTurn();
@@ -140,11 +140,11 @@ export async function buildDocument(
       },
     },
     paths,
-    tags: tagsOf(paths, topics),
+    tags: tagsOf(paths, routes, topics),
     components: {
       ...document.components,
       ...components.parts,
-      schemas: writtenSchema({ ...schemas, ...namedSchemas() }),
+      schemas: withReferences({ ...schemas, ...namedSchemas() }),
     },
     webhooks,
   } as unknown as OpenAPIObject;
@@ -176,15 +176,15 @@ async function describeModules(
 /** Returns the documented routes by their `operationId`, and the descriptions of the topics. */
 function discover(app: INestApplication): {
   readonly routes: ReadonlyMap<string, DiscoveredRoute>;
-  readonly topics: ReadonlyMap<string, string>;
+  readonly topics: ReadonlyMap<string, DescribedTopic>;
 } {
   const discovery = app.get(DiscoveryService, { strict: false });
   const scanner = app.get(MetadataScanner, { strict: false });
   const routes = new Map<string, DiscoveredRoute>();
-  const topics = new Map<string, string>();
+  const topics = new Map<string, DescribedTopic>();
   for (const controller of discovery.getControllers()) {
-    const { name, description } = discovery.getMetadataByDecorator(TOPIC, controller) ?? {};
-    if (name !== undefined && description !== undefined) topics.set(name, description);
+    const { name, description, place = LAST } = discovery.getMetadataByDecorator(TOPIC, controller) ?? {};
+    if (name !== undefined && description !== undefined) topics.set(name, { description, place });
     const { prototype } = controller.metatype as { readonly prototype: object };
     for (const method of scanner.getAllMethodNames(prototype)) {
       const route = discovery.getMetadataByDecorator(DOCUMENTED_ROUTE, controller, method);
@@ -196,59 +196,49 @@ function discover(app: INestApplication): {
   return { routes, topics };
 }
 
-/** Operations 1 to 8 of the specification, with what they need first. Partners read them first. */
-const FIRST_OPERATIONS = [
-  'createMcpToken',
-  'requestDeviceCode',
-  'exchangeDeviceCode',
-  'listRequestLogs',
-  'listAuditLogs',
-  'searchDetectedAccounts',
-  'identifyDetectedAccounts',
-  'createWebhookEndpoint',
-  'submitJobApplication',
-];
-/** The other topics, in the order in which an integration uses them. Those that are not listed follow. */
-const FURTHER_TOPICS = [
-  'Merchants',
-  'Sessions',
-  'Merchant accounts',
-  'Sign-in links',
-  'Agent connections',
-  'Agents that log in',
-  'External users',
-  'Sandbox',
-  'Token management',
-  'Detections',
-  'Events',
-];
-
-const placeIn = (order: readonly string[], name: string): number =>
-  order.includes(name) ? order.indexOf(name) : order.length;
+const LAST = Number.MAX_SAFE_INTEGER;
 
 /** Returns the paths with the first operations before the others. */
-function inOrder(paths: OpenAPIObject['paths']): [path: string, operations: Record<string, Operation>][] {
+function inOrderOfRoutes(
+  paths: OpenAPIObject['paths'],
+  routes: ReadonlyMap<string, DiscoveredRoute>,
+): [path: string, operations: Record<string, Operation>][] {
   const placeOf = (operations: Record<string, Operation>): number =>
     Math.min(
-      ...Object.values(operations).map(({ operationId = '' }) => placeIn(FIRST_OPERATIONS, operationId)),
+      ...Object.values(operations).map(
+        ({ operationId = '' }) => routes.get(operationId)?.operation.place ?? LAST,
+      ),
     );
   return Object.entries(paths as Record<string, Record<string, Operation>>).toSorted(
     ([, left], [, right]) => placeOf(left) - placeOf(right),
   );
 }
 
+interface DescribedTopic {
+  readonly description: string;
+  readonly place: number;
+}
+
 /** @param paths in order: the topics of the first operations come first */
 function tagsOf(
   paths: OpenAPIObject['paths'],
-  topics: ReadonlyMap<string, string>,
+  routes: ReadonlyMap<string, DiscoveredRoute>,
+  topics: ReadonlyMap<string, DescribedTopic>,
 ): { name: string; description: string }[] {
+  const topicOf = (name: string): DescribedTopic | undefined =>
+    topics.get(name.split(TAG_SEPARATOR)[1] ?? '');
+  const placeOf = (name: string): number => topicOf(name)?.place ?? LAST;
   const operations = Object.values(paths).flatMap((path) => Object.values(path) as Operation[]);
-  const first = operations.filter(({ operationId = '' }) => FIRST_OPERATIONS.includes(operationId));
-  const topicOf = (name: string): string => name.split(TAG_SEPARATOR)[1] ?? '';
-  const order = [...first.flatMap(({ tags = [] }) => tags.map(topicOf)), ...FURTHER_TOPICS];
-  return [...new Set(operations.flatMap(({ tags = [] }) => tags))]
-    .toSorted((left, right) => placeIn(order, topicOf(left)) - placeIn(order, topicOf(right)))
-    .map((name) => ({ name, description: topics.get(topicOf(name)) ?? '' }));
+  const isFirst = ({ operationId = '' }: Operation): boolean =>
+    routes.get(operationId)?.operation.place !== undefined;
+  const first = operations.filter(isFirst).flatMap(({ tags = [] }) => tags);
+  const others = operations
+    .flatMap(({ tags = [] }) => tags)
+    .toSorted((left, right) => placeOf(left) - placeOf(right));
+  return [...new Set([...first, ...others])].map((name) => ({
+    name,
+    description: topicOf(name)?.description ?? '',
+  }));
 }
 
 function removeRoutes(document: OpenAPIObject, routes: RouteTable['others']): void {

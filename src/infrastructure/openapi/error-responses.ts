@@ -35,6 +35,13 @@ export class ErrorResponse {
     minimum: 1,
   })
   retry_after?: number;
+
+  @TextProperty(
+    'The `cursor` to continue with. Only present if the cursor of the request is too old.',
+    'AVmXo2uFyR7Q1dJ0c3hKp1tbMTZd',
+    { required: false },
+  )
+  oldest_cursor?: string;
 }
 
 /*

@@ -10,7 +10,9 @@ import {
   getSchemaPath,
   type SchemaObject,
 } from '@nestjs/swagger';
+import type { AuditAction } from '../audit-catalog/index.js';
 import type { Surface } from '../config/index.js';
+import { declaredRoutesOf } from '../framework-patches/index.js';
 import { OnSurface } from '../http/index.js';
 import { INVALID_FIELD, type ErrorKind } from '../errors/index.js';
 import { MAX_INT32 } from '../schemas/index.js';
@@ -35,10 +37,25 @@ export type ConfigurationOf = <T extends object>(target: Type<T>) => T;
  */
 export type Description = string | ((configurationOf: ConfigurationOf) => string);
 
+/**
+ * Whether a client may repeat a request without knowing whether the first one was processed: see docs/retrying.md. The SDK does so.
+ */
+type Repeatable = 'always' | 'with_idempotency_key' | 'never';
+
 export interface OperationDocument {
   readonly operationId: string;
+  /** The place of the operation among those that partners read first: 1 to 8 of the specification, with what they need. */
+  readonly place?: number;
   readonly summary: string;
   readonly description: Description;
+  /** The action that the audit log records when the operation is performed. An operation of the dashboard takes it from its permission. */
+  readonly action?: AuditAction | undefined;
+  /** The scope that an API key requires. The decorators of the surfaces set it. */
+  readonly scope?: string;
+  /** How a POST request can be repeated. Other methods are repeatable. */
+  readonly repeatable?: Repeatable;
+  /** The effect of a repeated request, as sentences in Markdown: `docs/repeated-requests.md`. */
+  readonly ifRepeated?: string;
   readonly body?: Type;
   readonly bodyVariants?: BodyVariants;
   readonly pathParameters?: Readonly<Record<string, PathParameter>>;
@@ -109,7 +126,7 @@ export function resolveDescription(description: Description, configurationOf: Co
   return typeof description === 'string' ? description : description(configurationOf);
 }
 
-/** What the API document says about a route, besides what @nestjs/swagger finds out. */
+/** The part of the API document about a route that @nestjs/swagger does not find out. */
 export interface DocumentedRoute {
   readonly surface: Surface;
   readonly operation: OperationDocument;
@@ -119,21 +136,67 @@ export const DOCUMENTED_ROUTE = DiscoveryService.createDecorator<DocumentedRoute
 export const TOPIC = DiscoveryService.createDecorator<{
   readonly name: string;
   readonly description?: string;
+  readonly place?: number;
 }>();
 
 /**
  * Groups the operations of a controller under a heading of the API document, below that of their surface. If several
  * controllers share a topic, only one of them describes it.
+ *
+ * @param place among the topics that follow those of the first operations (`place`); a topic without it comes last
  */
-export function Topic(name: string, description?: string): ClassDecorator {
-  return applyDecorators(ApiTags(name), TOPIC({ name, ...(description !== undefined && { description }) }));
+export function Topic(name: string, description?: string, place?: number): ClassDecorator {
+  return applyDecorators(
+    ApiTags(name),
+    TOPIC({ name, ...(description !== undefined && { description }), ...(place !== undefined && { place }) }),
+  );
+}
+
+interface OperationAtPath {
+  readonly operation: OperationDocument;
+  readonly method: string;
+  /** With placeholders such as `{id}`. */
+  readonly path: string;
+}
+
+const handlers: {
+  readonly operation: OperationDocument;
+  readonly controller: Type;
+  readonly handler: object;
+}[] = [];
+
+/** Returns the operations of all controllers that were loaded, in order of their paths. */
+export function documentedOperations(): OperationAtPath[] {
+  return handlers
+    .flatMap(({ operation, controller, handler }) =>
+      declaredRoutesOf(controller)
+        .filter((route) => route.handler === handler)
+        .map(({ method, paths: [path = ''] }) => ({
+          operation,
+          method,
+          path: path.replaceAll(/:(\w+)/g, '{$1}'),
+        })),
+    )
+    .toSorted((left, right) => left.path.localeCompare(right.path));
+}
+
+/** Returns the operation of a request, by its method and its path; undefined if there is none. A fixed path is no ID of another one. */
+export function documentedOperationAt(method: string, path: string): OperationDocument | undefined {
+  const operations = documentedOperations().filter((each) => each.method === method);
+  const isAt = (pattern: string): boolean =>
+    new RegExp(`^${pattern.replaceAll('.', '\\.').replaceAll(/\{\w+\}/g, '[^/]+')}$`).test(path);
+  const found = operations.find((each) => each.path === path) ?? operations.find((each) => isAt(each.path));
+  return found?.operation;
 }
 
 /** Documents one operation completely. Routes use it through the decorator of their surface. */
 export function DocumentedOperation(surface: Surface, operation: OperationDocument): MethodDecorator {
   const { operationId, summary, body, pathParameters = {}, headerParameters = {} } = operation;
   const [model] = schemaOf(operation.response);
+  const collect: MethodDecorator = ({ constructor: controller }, _name, { value }) =>
+    void handlers.push({ operation, controller: controller as Type, handler: value as object });
   return applyDecorators(
+    collect,
     OnSurface(surface),
     DOCUMENTED_ROUTE({ surface, operation }),
     ApiOperation({ operationId, summary }),

@@ -87,8 +87,12 @@ export function IntegerProperty(
 }
 
 /** `true` or `false`. */
-export function BooleanProperty(description: string, example: boolean): PropertyDecorator {
-  return Property({ type: Boolean }, description, example);
+export function BooleanProperty(
+  description: string,
+  example: boolean,
+  options?: PropertyOptions,
+): PropertyDecorator {
+  return Property({ type: Boolean }, description, example, options);
 }
 
 /** An enumeration value, or an array of values with `isArray`. */

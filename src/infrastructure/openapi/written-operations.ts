@@ -1,7 +1,7 @@
 import type { Type } from '@nestjs/common';
 import { getSchemaPath, type OpenAPIObject, type SchemaObject } from '@nestjs/swagger';
 import { ServiceConfiguration, type Surface } from '../config/index.js';
-import { conditionsOf, type ConditionalPresence } from '../validation/index.js';
+import { conditionsOf, fieldOf, type ConditionalPresence } from '../validation/index.js';
 import type { Components, Part } from './components.js';
 import {
   resolveDescription,
@@ -28,8 +28,6 @@ interface Parameter {
   required?: boolean;
   example?: unknown;
   schema: SchemaObject;
-  /** @nestjs/swagger leaves a reference to an enumeration here instead of in the schema. */
-  allOf?: readonly SchemaObject[];
 }
 
 interface Body {
@@ -58,13 +56,15 @@ export function writtenOperation(
 ): Operation {
   const { pathParameters = {}, headerParameters = {}, body, bodyVariants } = operation;
   const described = (parameters as Parameter[]).map((parameter) => {
-    const part = writtenParameter(parameter) as unknown as Part;
+    const part = writtenParameter(parameter, exampleOfField(parameter.name, classes)) as unknown as Part;
     const name = { ...pathParameters, ...headerParameters }[parameter.name]?.component;
     return name === undefined ? part : components.add('parameters', name, part);
   });
   const url = configurationOf(ServiceConfiguration).publicUrlOf(surface);
   const written = {
     operationId,
+    ...(operation.repeatable && { 'x-repeatable': operation.repeatable }),
+    ...(operation.scope !== undefined && { 'x-scope': operation.scope }),
     ...(described.length > 0 && { parameters: described }),
     ...(body && { requestBody: writtenBody(requestBody as Body, body, schemas, bodyVariants) }),
     responses: responsesOf(operation, classes, components),
@@ -79,25 +79,27 @@ export function writtenOperation(
 
 export const TAG_SEPARATOR = ' · ';
 
+/** Returns the example of a field of one of the classes. @nestjs/swagger drops that of an enumeration. */
+function exampleOfField(name: string, classes: readonly unknown[]): unknown {
+  return classes
+    .map((type) => typeof type === 'function' && fieldOf(type.prototype as object, name)?.example)
+    .find(Boolean);
+}
+
 /** Viewers fill in `example`, but not `examples` of a schema: what they send should work, and IDs of examples do not exist. */
-function writtenParameter({
-  name,
-  schema,
-  allOf = [],
-  example: own,
-  required,
-  ...parameter
-}: Parameter): object {
+function writtenParameter(
+  { name, schema, example: own, required, ...parameter }: Parameter,
+  exampleInField: unknown,
+): object {
   const { example: inSchema, ...ownSchema } = schema;
-  const example = own ?? (inSchema as unknown);
-  const [enumeration] = allOf;
+  const example = own ?? (inSchema as unknown) ?? exampleInField;
   const isFilledIn = required === true && parameter.in === 'query' && example !== undefined;
-  const examples = !isFilledIn && !enumeration && example !== undefined ? { examples: [example] } : {};
+  const examples = !isFilledIn && !('$ref' in schema) && example !== undefined ? { examples: [example] } : {};
   return {
     name,
     ...(required === true && { required }),
     ...parameter,
-    schema: { ...(enumeration ?? ownSchema), ...examples },
+    schema: { ...ownSchema, ...examples },
     ...(isFilledIn && { example }),
   };
 }
@@ -154,7 +156,7 @@ function writeVariants(
   schemas[name] = {
     oneOf: references.map(([, $ref]) => ({ $ref })),
     discriminator: { propertyName: property, mapping: Object.fromEntries(references) },
-    description: `The body. \`${property}\` tells which one.`,
+    description: `The body. \`${property}\` names its type.`,
   };
   return example;
 }
@@ -190,23 +192,4 @@ function conditionOf(field: string, condition: ConditionalPresence): object {
 function isPresent(field: string): object {
   const description = 'Present, and not null.';
   return { required: [field], properties: { [field]: { type: 'string', description } } };
-}
-
-/**
- * Returns a schema with what @nestjs/swagger writes for references replaced:
- *
- * - `allOf: [{ $ref }]` becomes `$ref`. OpenAPI 3.0 did not allow other members next to `$ref`; since 3.1, `allOf` only
- *   suggests inheritance to readers and generators.
- * - `anyOf: [{ $ref }, { type: 'null' }]` becomes `oneOf`, because a value cannot match both.
- */
-export function writtenSchema<Schema>(schema: Schema): Schema {
-  if (Array.isArray(schema)) return schema.map(writtenSchema) as Schema;
-  if (typeof schema !== 'object' || schema === null) return schema;
-  const { allOf, anyOf, ...rest } = schema as { allOf?: Part[]; anyOf?: Part[] };
-  const isReference = allOf?.length === 1 && '$ref' in (allOf[0] ?? {});
-  const isNullable = anyOf?.some(({ type }) => type === 'null');
-  const written = isReference ? { ...allOf[0], ...rest } : isNullable ? { oneOf: anyOf, ...rest } : schema;
-  return Object.fromEntries(
-    Object.entries(written).map(([name, value]) => [name, writtenSchema(value as unknown)]),
-  ) as Schema;
 }

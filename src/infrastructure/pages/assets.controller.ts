@@ -41,5 +41,5 @@ export class AssetsController {
 
 /** Express also finds the routes of paths in other spellings, such as `/PAGES.CSS`. */
 function contentOf({ path }: Request): StaticContent {
-  return NOT_FOUND.unlessFound(ASSETS.get(path));
+  return NOT_FOUND.requireFound(ASSETS.get(path));
 }

@@ -1,6 +1,6 @@
-import { pipeline, Readable } from 'node:stream';
+import { Readable } from 'node:stream';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { Logger, StreamableFile } from '@nestjs/common';
-import { stringify } from 'csv-stringify';
 import { printableCell, printableJson } from '../logging/index.js';
 import { enumeration } from '../schemas/index.js';
 import { EnumField } from '../validation/index.js';
@@ -14,12 +14,13 @@ export function ExportFormatField(): PropertyDecorator {
   return EnumField(EXPORT_FORMAT, { in: 'query', description: 'The format of the file.', example: 'csv' });
 }
 
-const CSV = {
-  header: true,
-  // Keeps spreadsheets from evaluating values that users typed as formulas.
-  escape_formulas: true,
-  cast: { string: printableCell, boolean: String, date: (value: Date): string => value.toISOString() },
-};
+/** Single rows, or rows as they are read: many at a time, which is faster. */
+type RowsOfExport = AsyncIterable<object | readonly object[]>;
+
+/** Rows take about 10 microseconds each. Others are served in between. */
+const ROWS_PER_TURN = 100;
+/** Characters that are sent at a time. */
+const CHUNK_LENGTH = 65_536;
 
 /**
  * Returns rows as a stream of text, which reads them as fast as it is read. If reading a row fails, the stream fails with the
@@ -31,20 +32,56 @@ const CSV = {
 export function exportedRows(
   format: ExportFormat,
   columns: readonly string[],
-  rows: AsyncIterable<object>,
+  rows: RowsOfExport,
   isDownload = false,
 ): Readable {
-  if (format === 'ndjson') return Readable.from(lines(rows));
-  // The error of a failed row is that of the returned stream, too.
-  return pipeline(
-    Readable.from(rows),
-    stringify({ ...CSV, bom: isDownload, columns: [...columns] }),
-    () => undefined,
+  if (format === 'ndjson') return Readable.from(inTurns(rows, (row) => `${printableJson(row)}\n`));
+  const paths = columns.map((column) => column.split('.'));
+  const head = `${isDownload ? BYTE_ORDER_MARK : ''}${columns.join(',')}\n`;
+  return Readable.from(
+    inTurns(rows, (row) => `${paths.map((path) => csvCell(valueAt(path, row))).join(',')}\n`, head),
   );
 }
 
-async function* lines(rows: AsyncIterable<object>): AsyncGenerator<string> {
-  for await (const row of rows) yield `${printableJson(row)}\n`;
+async function* inTurns(
+  rows: RowsOfExport,
+  textOf: (row: object) => string,
+  head = '',
+): AsyncGenerator<string> {
+  let text = head;
+  let count = 0;
+  for await (const part of rows) {
+    for (const row of Array.isArray(part) ? (part as object[]) : [part]) {
+      text += textOf(row);
+      count += 1;
+      if (count % ROWS_PER_TURN === 0) await nextTurn();
+      if (text.length < CHUNK_LENGTH) continue;
+      yield text;
+      text = '';
+    }
+  }
+  if (text !== '') yield text;
+}
+
+const BYTE_ORDER_MARK = '\uFEFF';
+/** Spreadsheets would evaluate values that users typed as formulas. */
+const FORMULA = /^[=+\-@\t\r\uFF1D\uFF0B\uFF0D\uFF20]/;
+const NEEDS_QUOTES = /[",\r\n]/;
+
+function valueAt(path: readonly string[], row: object): unknown {
+  let value: unknown = row;
+  for (const name of path) value = (value as Record<string, unknown> | null)?.[name];
+  return value;
+}
+
+/** Returns a value as RFC 4180 says: objects as JSON, and nothing for null. */
+function csvCell(value: unknown): string {
+  if (value === null || value === undefined) return '';
+  if (value instanceof Date) return value.toISOString();
+  if (typeof value !== 'string' && typeof value !== 'object') return String(value);
+  const cell = typeof value === 'string' ? printableCell(value) : JSON.stringify(value);
+  const text = FORMULA.test(cell) ? `'${cell}` : cell;
+  return NEEDS_QUOTES.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
 }
 
 const MEDIA_TYPES: Readonly<Record<ExportFormat, string>> = {
@@ -54,16 +91,16 @@ const MEDIA_TYPES: Readonly<Record<ExportFormat, string>> = {
 
 interface ExportOptions {
   readonly format: ExportFormat;
-  /** What the rows are, such as `audit-log`. */
+  /** The kind of the rows, such as `audit-log`. */
   readonly name: string;
-  /** Whose rows they are. */
+  /** The organization that the rows belong to. */
   readonly organizationName: string;
   /** The first and the last time that rows may have, if the export is limited to a period. */
   readonly start?: string | undefined;
   readonly end?: string | undefined;
   /** The columns of a CSV file; each may be a path into the row, such as `actor.name`. */
   readonly columns: readonly string[];
-  readonly rows: AsyncIterable<object>;
+  readonly rows: RowsOfExport;
 }
 
 /**

@@ -1,14 +1,14 @@
 import { Injectable, type Type } from '@nestjs/common';
 import { Reflector } from '@nestjs/core';
-import type { DashboardOperationName } from '../auth/index.js';
+import type { DashboardPermission } from '../auth/index.js';
 import { INVALID_FIELD } from '../errors/index.js';
 import { environmentOf, RouteTable } from '../http/index.js';
 import { validated } from '../validation/index.js';
-import { filtersOf } from './submitted.js';
+import { filtersOf } from './page-input.js';
 import { ZONE_PARAMETER } from './time-zones.js';
 
 /** Metadata of a route: the operation that its page shows or performs. */
-export const PAGE_OPERATION = 'page operation';
+export const PAGE_PERMISSION = 'page permission';
 /** Metadata of a route: the class of the query, if the page is a list whose filters users can save. */
 export const LIST_QUERY = 'list query';
 
@@ -16,7 +16,7 @@ export const LIST_QUERY = 'list query';
 export interface FilteredList {
   readonly path: string;
   /** The operation whose permission the page requires. */
-  readonly operation: DashboardOperationName;
+  readonly permission: DashboardPermission;
   readonly query: Type<object>;
 }
 
@@ -37,8 +37,8 @@ export class FilteredLists {
     this.lists ??= new Map(
       this.routes.served.flatMap(({ path, handler }) => {
         const query = this.reflector.get<Type<object> | undefined>(LIST_QUERY, handler);
-        const operation = this.reflector.get<DashboardOperationName>(PAGE_OPERATION, handler);
-        return query ? [[path, { path, operation, query }] as const] : [];
+        const permission = this.reflector.get<DashboardPermission>(PAGE_PERMISSION, handler);
+        return query ? [[path, { path, permission, query }] as const] : [];
       }),
     );
     return this.lists.get(path);

@@ -1,8 +1,15 @@
 import type { ComponentChildren, VNode } from 'preact';
 import { environmentOf } from '../http/index.js';
-import { AccountMenu, ENVIRONMENT_NAMES, EnvironmentSwitch, Navigation, SearchBox } from './navigation.js';
+import {
+  AccountMenu,
+  ENVIRONMENT_NAMES,
+  EntryTabs,
+  EnvironmentSwitch,
+  Navigation,
+  SearchBox,
+} from './navigation.js';
 import { CurrentPage, usePage, type Page, type PageContext } from './page.js';
-import { Done, Foreign, Moment, Notice } from './parts/elements.js';
+import { Breakable, Done, Foreign, isolated, Moment, Notice } from './parts/elements.js';
 
 /** The frame around every page. Logged-in users get the navigation, and the scripts that improve pages. */
 export function Layout({ page, context }: { readonly page: Page; readonly context: PageContext }): VNode {
@@ -15,7 +22,11 @@ export function Layout({ page, context }: { readonly page: Page; readonly contex
         <meta name="viewport" content="width=device-width, initial-scale=1" />
         <meta name="referrer" content="same-origin" />
         <title>
-          {[`${isError ? 'Error: ' : ''}${page.title}`, ...environment, 'Merchant Connectivity'].join(' · ')}
+          {[
+            `${isError ? 'Error: ' : ''}${isolated(page.title)}`,
+            ...environment,
+            'Merchant Connectivity',
+          ].join(' · ')}
         </title>
         <link rel="stylesheet" href="/pages.css" />
         <link rel="icon" href="/favicon.svg" type="image/svg+xml" />
@@ -35,7 +46,7 @@ export function Layout({ page, context }: { readonly page: Page; readonly contex
           <header>
             <p class="product">
               <img src="/favicon.svg" alt="" width="24" height="24" />
-              <span title={context.user?.organizationName}>
+              <span title={context.user && isolated(context.user.organizationName)}>
                 <Foreign text={context.user?.organizationName ?? 'Merchant Connectivity'} />
               </span>
             </p>
@@ -51,6 +62,7 @@ export function Layout({ page, context }: { readonly page: Page; readonly contex
           <main id="content">
             <SecondFactorNotice {...context} />
             <PageHeading page={page} />
+            {context.user ? <EntryTabs /> : null}
             {page.messages && <Done messages={page.messages} />}
             {page.content}
           </main>
@@ -89,11 +101,11 @@ function PageHeading({
       ) : null}
       <div class="heading">
         <h1>
-          <Foreign text={title} />
+          <Breakable text={title} />
         </h1>
         {about === undefined ? null : (
-          <p class="about" title={about}>
-            {about}
+          <p class="about" title={isolated(about)}>
+            <Foreign text={about} />
           </p>
         )}
         {actions ? <div class="actions">{actions}</div> : null}

@@ -1,31 +1,28 @@
 import { Get, type Type } from '@nestjs/common';
 import type { ComponentChildren, VNode } from 'preact';
+import type { DashboardPermission } from '../auth/index.js';
 import type { Page, PageResponse } from './page.js';
-import {
-  DashboardPage,
-  environmentFor,
-  Visit,
-  type PageOperation,
-  type PageVisit,
-} from './page-route.decorator.js';
+import { DashboardPage, environmentFor, Visit, type PageVisit } from './page-route.decorator.js';
 import { EmptyState, FormProblem, inParagraph } from './parts/elements.js';
 import { FilterChips, FilterForm, Pagination, Results, SplitView } from './parts/list.js';
 import { Table, type Column, type Selection } from './parts/table.js';
-import { queryFrom, submitted } from './submitted.js';
+import { queryFrom, submitted } from './page-input.js';
 
-/** One page of a list, as services return it, and what the page says about it. */
+/** One page of a list, as services return it, and the texts of the page about it. */
 export interface ListResult<Row> {
   readonly data: readonly Row[];
   readonly next_cursor?: string | null;
+  /** `Views` of the list, also above nothing. */
+  readonly views?: ComponentChildren;
   /** Above and below the table. */
   readonly above?: ComponentChildren;
   readonly below?: ComponentChildren;
   /** In place of the table, if it depends on the search why nothing was found. */
   readonly empty?: EmptyList | undefined;
-  /** What can be done with the results, such as `Exports`. */
+  /** The tools for the results, such as `Exports`. */
   readonly tools?: ComponentChildren;
   readonly selection?: Selection<Row>;
-  /** What else changes in the address of the other pages: undefined removes a parameter. */
+  /** The further changes in the address of the other pages: undefined removes a parameter. */
   readonly changes?: Readonly<Record<string, string | undefined>>;
 }
 
@@ -44,24 +41,26 @@ export interface ListDescription<Row, Query = object> extends Pick<
   readonly filters?: ComponentChildren;
   /** The label of the button that applies the filters. */
   readonly apply?: string;
-  /** Filters of which a line above the results shows those that are applied. */
-  readonly chips?: readonly { readonly name: string; readonly label: string }[];
-  /** What is read in place of the query of the address. */
+  /** The query that is read in place of that of the address. */
   readonly query?: PageVisit['query'];
   /** Whether the list may be updated live. */
   readonly canBeLive?: boolean;
   /** Whether entries open beside the list. */
   readonly isSplit?: boolean;
+  /** The path that the IDs of entries follow, if it is not that of the list. */
+  readonly entriesPath?: string;
   /** The filter without which nothing is listed. */
   readonly requires?: string & keyof Query;
   /** @param limit the maximum number of rows */
   rows(query: Query, limit: number): Promise<ListResult<Row>>;
   /** Defaults to the ID. */
   keyOf?(row: Row): string | number;
-  /** What the table contains, for screen readers. Defaults to the title. */
+  /** The content of the table, for screen readers. Defaults to the title. */
   readonly caption?: string;
   /** See `Table`. */
   readonly isDense?: boolean;
+  /** See `Table`. */
+  isTinted?(row: Row): boolean;
   readonly columns: readonly Column<Row>[];
   /** Below what was found, also if that is nothing. */
   readonly after?: ComponentChildren;
@@ -80,14 +79,14 @@ const FEWER_ROWS_PER_PAGE = 20;
  * @param operation that returns the list
  * @param type the class of the query, if the list has filters, which users can save
  */
-export function ListPage<Query extends object>(operation: PageOperation, type?: Type<Query>) {
+export function ListPage<Query extends object>(permission: DashboardPermission, type?: Type<Query>) {
   abstract class ListController {
     abstract describe(
       visit: PageVisit,
     ): ListDescription<unknown, Query> | Promise<ListDescription<unknown, Query>>;
 
     @Get()
-    @DashboardPage(operation, type)
+    @DashboardPage(permission, type)
     async show(@Visit() visit: PageVisit): Promise<PageResponse> {
       const list = await this.describe(visit);
       const pageOf = async (limit: number): Promise<Page> =>
@@ -118,7 +117,7 @@ function listPage<Row, Query>(
   visit: PageVisit,
   result?: ListResult<Row>,
 ): Page {
-  const { title, parent, about, messages, filters, apply, chips = [], isSplit = false } = list;
+  const { title, parent, about, messages, filters, apply, isSplit = false } = list;
   const canBeLive = list.canBeLive === true && result !== undefined;
   const isUnused = !filters && result?.data.length === 0;
   const actions = isUnused ? null : list.actions;
@@ -126,13 +125,14 @@ function listPage<Row, Query>(
     rowsOf(list, result, visit.query['cursor'] === undefined, isUnused)
   ) : list.requires && !visit.query[list.requires] ? (
     <EmptyState title="No user is selected">
-      <p>Enter the identifier that your system has for the user.</p>
+      <p>Enter the identifier that your system has for the user, or choose one in “All customers”.</p>
     </EmptyState>
   ) : undefined;
   const results = (
     <Results canBeLive={canBeLive}>
       <FormProblem />
-      {result && <FilterChips filters={chips} />}
+      {result?.views}
+      {result && <FilterChips />}
       {shown}
     </Results>
   );
@@ -147,7 +147,7 @@ function listPage<Row, Query>(
         <FilterForm tools={result?.tools} apply={apply} canBeLive={canBeLive}>
           {filters}
         </FilterForm>
-        {isSplit ? <SplitView>{results}</SplitView> : results}
+        {isSplit ? <SplitView entriesPath={list.entriesPath}>{results}</SplitView> : results}
       </>
     ) : (
       shown

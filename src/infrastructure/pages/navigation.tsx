@@ -1,100 +1,14 @@
 import { Fragment, type VNode } from 'preact';
-import { mayPerform, type DashboardOperationName } from '../auth/index.js';
+import { mayPerform } from '../auth/index.js';
 import type { PlatformEnvironment } from '../config/index.js';
 import { dashboardPath } from '../http/index.js';
+import { accountEntries, allEntries, menuGroups, tabsOf, type MenuEntry } from './menu.js';
 import { usePage, type PageContext } from './page.js';
 import { Foreign } from './parts/elements.js';
 import { Form } from './parts/form.js';
-import { Icon, type IconName } from './parts/icon.js';
+import { Icon } from './parts/icon.js';
 import { pathWith } from './parts/list.js';
 import { UTC, ZONE_PARAMETER } from './time-zones.js';
-
-interface NavigationItem {
-  readonly label: string;
-  readonly icon: IconName;
-  readonly path: string | ((environment: PlatformEnvironment) => string);
-  /** The operation whose permission the page requires. */
-  readonly operation?: DashboardOperationName;
-}
-
-/** @param path of a page of the organization, or the name of one of an environment */
-const item = (
-  label: string,
-  icon: IconName,
-  path: string,
-  operation?: DashboardOperationName,
-): NavigationItem => ({
-  label,
-  icon,
-  path: path.startsWith('/') ? path : (environment) => dashboardPath(environment, ...(path ? [path] : [])),
-  ...(operation && { operation }),
-});
-
-/** The pages that every part of the dashboard links to. Pages that the user may not see are left out. */
-const GROUPS: readonly { readonly label: string; readonly items: readonly NavigationItem[] }[] = [
-  {
-    label: 'Activity',
-    items: [
-      item('Overview', 'layout-dashboard', '', 'listRequestLogs'),
-      item('Request logs', 'scroll-text', 'request-logs', 'listRequestLogs'),
-      item('Events', 'zap', 'events', 'listRequestLogs'),
-    ],
-  },
-  {
-    label: 'Integration',
-    items: [
-      item('Webhook endpoints', 'webhook', 'webhook-endpoints', 'listWebhookEndpoints'),
-      item('API credentials', 'key-round', 'api-credentials', 'listApiClients'),
-      item('Merchants', 'store', 'merchants', 'listMerchants'),
-    ],
-  },
-  {
-    label: 'Accounts',
-    items: [
-      item('Merchant accounts', 'credit-card', 'merchant-accounts', 'listMerchantAccounts'),
-      item('Sign-in links', 'log-in', 'sign-in-links', 'listSignInLinks'),
-      item('Agents', 'bot', 'agents', 'listAgentConnections'),
-    ],
-  },
-  {
-    label: 'Organization',
-    items: [
-      item('Users', 'users', '/dashboard/users', 'listUsers'),
-      item('Allowed domains', 'globe', '/dashboard/allowed-domains', 'listAllowlistedDomains'),
-      item('Single sign-on', 'shield-check', '/dashboard/single-sign-on', 'listSamlConfigurations'),
-      item('Audit log', 'history', '/dashboard/audit-log', 'listAuditEntries'),
-      item('Settings', 'settings', '/dashboard/organization', 'getOrganization'),
-    ],
-  },
-];
-const ACCOUNT_ITEMS = [
-  item('Your account', 'circle-user', '/account'),
-  item('Devices', 'smartphone', '/dashboard/devices'),
-  item('Connect a device', 'link', '/device'),
-  item('Documentation', 'book-open', '/docs'),
-];
-/** Pages that the search finds besides. */
-const FURTHER_ITEMS = [
-  item('Find or erase a user', 'users', 'external-users', 'listRequestLogs'),
-  item('Access grants', 'user-check', '/dashboard/access-grants', 'listAccessGrants'),
-];
-
-/** Other words that find a page. */
-const WORDS: Readonly<Partial<Record<string, string>>> = {
-  'Request logs': 'api calls errors',
-  Events: 'resend retry redeliver',
-  'Webhook endpoints': 'receiver url test pause signature',
-  'API credentials': 'rotate secret key client id',
-  Agents: 'ai mcp assistant connector',
-  'Find or erase a user': 'delete gdpr privacy forget personal data customer',
-  Users: 'invite colleague role member team',
-  'Allowed domains': 'prove dns txt',
-  'Audit log': 'history changes export verify stream siem',
-  'Single sign-on': 'sso saml openid oidc okta entra',
-  'Your account': 'password passkey two-factor second factor 2fa mfa',
-  Devices: 'cli mcs log in',
-  Settings: 'organization logo',
-};
 
 /**
  * The navigation of a logged-in user: a column, or on a phone a menu that opens without a script. The style sheet shows the links
@@ -116,40 +30,40 @@ export function Navigation(): VNode {
 
 function Links(): VNode {
   const allowed = isAllowed(usePage());
-  const groups = GROUPS.map(({ label, items }) => ({ label, items: items.filter(allowed) }));
+  const groups = menuGroups().map(({ label, entries }) => ({ label, entries: entries.filter(allowed) }));
   return (
     <nav aria-label="Main">
       {groups
-        .filter(({ items }) => items.length > 0)
-        .map(({ label: name, items }) => (
+        .filter(({ entries }) => entries.length > 0)
+        .map(({ label: name, entries }) => (
           <Fragment key={name}>
             <p class="group" aria-hidden="true">
               {name}
             </p>
-            <ItemList label={name} items={items} />
+            <EntryList label={name} entries={entries} />
           </Fragment>
         ))}
     </nav>
   );
 }
 
-interface ItemListProps {
+interface EntryListProps {
   readonly label?: string;
-  readonly items: readonly NavigationItem[];
+  readonly entries: readonly MenuEntry[];
 }
 
-function ItemList({ label, items }: ItemListProps): VNode {
+function EntryList({ label, entries }: EntryListProps): VNode {
   const page = usePage();
-  const current = currentItem(page);
+  const current = currentPath(page);
   return (
     <ul aria-label={label}>
-      {items.map((item) => {
-        const to = pathOf(item, page.environment);
+      {entries.map((entry) => {
+        const to = pathOf(entry, page.environment);
         return (
           <li key={to}>
             <a href={to} aria-current={to === page.path ? 'page' : to === current ? 'true' : undefined}>
-              <Icon name={item.icon} />
-              {item.label}
+              <Icon name={entry.icon} />
+              {entry.label}
             </a>
           </li>
         );
@@ -158,7 +72,33 @@ function ItemList({ label, items }: ItemListProps): VNode {
   );
 }
 
-/** Whose account it is, the pages about it, the time zone, and the logout. */
+/** Links between the pages of one entry of the navigation, which keep the user that they are about. */
+export function EntryTabs(): VNode | null {
+  const page = usePage();
+  const { environment, path, query } = page;
+  const current = allEntries().find((entry) => pathOf(entry, environment) === path);
+  const tabs = tabsOf(current?.tabOf ?? current?.path ?? '').filter(isAllowed(page));
+  if (tabs.length < 2) return null;
+  return (
+    <nav class="page-tabs" aria-label="Tabs">
+      {tabs.map((tab) => {
+        const to = pathOf(tab, environment);
+        const user = tab.tabOf === undefined ? undefined : query['external_user_id'];
+        return (
+          <a
+            key={to}
+            href={pathWith(to, {}, { external_user_id: user })}
+            aria-current={to === path ? 'page' : undefined}
+          >
+            {tab.tabOf === undefined ? `All ${tab.label.toLowerCase()}` : tab.label}
+          </a>
+        );
+      })}
+    </nav>
+  );
+}
+
+/** The name of the user, the pages about the account, the time zone, and the logout. */
 export function AccountMenu(): VNode {
   const { user } = usePage();
   return (
@@ -178,7 +118,7 @@ export function AccountMenu(): VNode {
             <Foreign text={user?.organizationName ?? ''} />
           </span>
         </p>
-        <ItemList items={ACCOUNT_ITEMS} />
+        <EntryList entries={accountEntries()} />
         <TimeZone />
         <Form action="/logout">
           <button class="quiet">
@@ -208,7 +148,10 @@ function TimeZone(): VNode {
         )}
         <button class="quiet local" name={ZONE_PARAMETER} hidden>
           Use local time
-        </button>
+        </button>{' '}
+        <a href="/time-zone">
+          Choose<span class="unseen"> a time zone</span>
+        </a>
       </Form>
     </div>
   );
@@ -228,7 +171,9 @@ export function EnvironmentSwitch(): VNode {
             href={isInEnvironment && page ? dashboardPath(each, page) : dashboardPath(each)}
             aria-current={each === environment ? 'true' : undefined}
           >
-            {ENVIRONMENT_NAMES[each]}
+            {SHORT_NAMES[each]}
+            {/* A phone does not show it. */}
+            <span class="rest">{ENVIRONMENT_NAMES[each].slice(SHORT_NAMES[each].length)}</span>
           </a>
         </li>
       ))}
@@ -241,12 +186,15 @@ export const ENVIRONMENT_NAMES: Readonly<Record<PlatformEnvironment, string>> = 
   production: 'Production',
 };
 
+/** The beginnings of their names, for phones. */
+const SHORT_NAMES: Readonly<Record<PlatformEnvironment, string>> = { development: 'Dev', production: 'Prod' };
+
 /** Returns the pages with a name, or another word for it, in which a word begins with the text, and that the user may see. */
 export function pagesNamed(page: PageContext, text: string): { title: string; path: string }[] {
-  return [...GROUPS.flatMap(({ items }) => items), ...ACCOUNT_ITEMS, ...FURTHER_ITEMS]
+  return allEntries()
     .filter(isAllowed(page))
-    .filter(({ label }) => ` ${label} ${WORDS[label] ?? ''}`.toLowerCase().includes(` ${text.toLowerCase()}`))
-    .map((item) => ({ title: item.label, path: pathOf(item, page.environment) }));
+    .filter(({ label, words = '' }) => ` ${label} ${words}`.toLowerCase().includes(` ${text.toLowerCase()}`))
+    .map((entry) => ({ title: entry.label, path: pathOf(entry, page.environment) }));
 }
 
 /** A search over everything. The keys `/` and `Ctrl+K` lead to it. With a script, the results appear below it while the user types. */
@@ -276,26 +224,30 @@ export function SearchBox(): VNode {
   );
 }
 
-function isAllowed({ user }: PageContext): (item: NavigationItem) => boolean {
-  return ({ operation }) => operation === undefined || (user !== undefined && mayPerform(user, operation));
+function isAllowed({ user }: PageContext): (entry: MenuEntry) => boolean {
+  return ({ permission }) => permission === undefined || (user !== undefined && mayPerform(user, permission));
 }
 
-function pathOf({ path }: NavigationItem, environment: PlatformEnvironment): string {
-  return typeof path === 'string' ? path : path(environment);
+function pathOf({ path }: MenuEntry, environment: PlatformEnvironment): string {
+  return path.startsWith('/') ? path : dashboardPath(environment, ...(path ? [path] : []));
 }
 
-/** Parts of paths without an item of their own, and the part whose item their pages belong to. */
-const BELONGS_TO: Readonly<Partial<Record<string, string>>> = {
-  'external-users': 'merchant-accounts',
-  'access-grants': 'users',
-  'single-sign-on-settings': 'single-sign-on',
-  'audit-stream': 'audit-log',
-};
-
-/** Returns the path of the item that the page belongs to: the longest one that its path begins with. */
-function currentItem({ path: address, environment }: PageContext): string | undefined {
-  const path = address.replaceAll(/[\w-]+/g, (part) => BELONGS_TO[part] ?? part);
-  return GROUPS.flatMap(({ items }) => items.map((item) => pathOf(item, environment)))
-    .filter((each) => path === each || (path.startsWith(`${each}/`) && each !== dashboardPath(environment)))
+/** Returns the path of the entry that the page belongs to: the longest one that its path begins with. */
+function currentPath({ path, environment }: PageContext): string | undefined {
+  const isIn = (whole: string): boolean => path === whole || path.startsWith(`${whole}/`);
+  return menuGroups()
+    .flatMap(({ entries }) => entries)
+    .filter((entry) => {
+      const own = pathOf(entry, environment);
+      const covered = (entry.covers ?? []).map((name) =>
+        pathOf({ ...entry, path: siblingOf(entry.path, name) }, environment),
+      );
+      return covered.some(isIn) || (own === dashboardPath(environment) ? path === own : isIn(own));
+    })
+    .map((entry) => pathOf(entry, environment))
     .toSorted((a, b) => b.length - a.length)[0];
+}
+
+function siblingOf(path: string, name: string): string {
+  return path.replace(/[^/]*$/, name);
 }

@@ -1,3 +1,4 @@
+import { finished } from 'node:stream/promises';
 import {
   applyDecorators,
   createParamDecorator,
@@ -16,39 +17,48 @@ import {
 import { Reflector } from '@nestjs/core';
 import { ApiExcludeEndpoint } from '@nestjs/swagger';
 import type { Request, Response } from 'express';
-import { from, lastValueFrom, mergeMap, type Observable } from 'rxjs';
+import { from, lastValueFrom, type Observable } from 'rxjs';
+import type { AuditAction } from '../audit-catalog/index.js';
 import {
   dashboardActorOf,
   DashboardPermissionGuard,
   AuditRecorder,
-  permissionOf,
   RequirePermission,
-  type AuditedAction,
   type DashboardActor,
-  type DashboardOperationName,
+  type DashboardPermission,
   type DashboardIdentity,
 } from '../auth/index.js';
 import type { PlatformEnvironment, Surface } from '../config/index.js';
-import { environmentOf, FormFields, OnSurface, type FormOptions } from '../http/index.js';
+import { KeyedQueue } from '../database/index.js';
+import {
+  environmentOf,
+  FormFields,
+  OnSurface,
+  RepeatAfterSlowBody,
+  type FormOptions,
+} from '../http/index.js';
 import { RATE_LIMIT_EXCEEDED } from '../errors/index.js';
 import type { RateLimit } from '../rate-limiting/index.js';
 import { fieldOf } from '../validation/index.js';
 import { DashboardLimitGuard, OrganizationQueue, RateLimitGuard } from '../surfaces/index.js';
-import { FilteredLists, LIST_QUERY, PAGE_OPERATION } from './filtered-lists.js';
+import { FilteredLists, LIST_QUERY, PAGE_PERMISSION } from './filtered-lists.js';
+import type { OpenerPolicy } from './opener-policy.js';
 import { type PageResponse, SavedFilters, type SavedFilter } from './page.js';
 import {
   FormGuard,
   LoginGuard,
-  PageGuard,
+  OptionalLoginGuard,
   ReadFormWith,
   SecondFactorGuard,
   type PageFormOptions,
 } from './page.guards.js';
 import { PageExceptionFilter } from './page-exception.filter.js';
 import { PageRenderer } from './page.renderer.js';
+import { RECENT_LOGIN } from './recent-logins.js';
 import { repeatedPartOf, SubmittedForms, type RepeatOptions } from './submitted-forms.js';
 
 const REPEATS = 'repeats';
+const OPENER = 'opener';
 /** Bytes of HTML. */
 const MAX_PAGE_SIZE = 60_000;
 
@@ -72,17 +82,23 @@ class PageInterceptor implements NestInterceptor<PageResponse | StreamableFile, 
     const render = async (page: PageResponse | StreamableFile): Promise<string | StreamableFile> => {
       if (page instanceof StreamableFile) return page;
       const saved = 'redirectTo' in page ? undefined : await this.savedFor(request);
-      const rendered = (shown: PageResponse): string =>
-        this.renderer.render(request, http.getResponse<Response>(), shown, saved);
-      const html = rendered(page);
+      const opener = this.reflector.get<OpenerPolicy | undefined>(OPENER, context.getHandler());
+      const rendered = (shown: PageResponse): Promise<string> =>
+        this.renderer.render(request, http.getResponse<Response>(), shown, saved, opener);
+      const html = await rendered(page);
       const withFewerRows = 'withFewerRows' in page ? page.withFewerRows : undefined;
       if (!withFewerRows || Buffer.byteLength(html) <= MAX_PAGE_SIZE) return html;
       return rendered(await withFewerRows());
     };
     const repeats = this.reflector.get<RepeatOptions | undefined>(REPEATS, context.getHandler());
     const form = repeats && repeatedPartOf(request, repeats);
-    const work = async (): Promise<string | StreamableFile> => render(await lastValueFrom(next.handle()));
-    return from(this.forms.once(form, http.getResponse<Response>(), work));
+    let isStored = true;
+    const work = async (): Promise<string | StreamableFile> => {
+      const page = await lastValueFrom(next.handle());
+      isStored = !('isNeverStored' in page && page.isNeverStored);
+      return render(page);
+    };
+    return from(this.forms.once(form, http.getResponse<Response>(), work, () => isStored));
   }
 
   private async savedFor(request: Request): Promise<readonly SavedFilter[] | undefined> {
@@ -92,12 +108,14 @@ class PageInterceptor implements NestInterceptor<PageResponse | StreamableFile, 
   }
 }
 
-interface PageRouteOptions {
+export interface PageRouteOptions {
   /** Defaults to `dashboard`. Pages of other surfaces are not for dashboard users, and ignore their logins. */
   readonly surface?: Surface;
   readonly login: boolean;
   /** Whether users may open it without a second factor that their organization requires. */
   readonly withoutSecondFactor?: boolean;
+  /** The milliseconds within which users must have logged in to send the form, if the handler and no permission checks it. */
+  readonly recentLogin?: number;
   /** Checked before a form is read. */
   readonly limit?: RateLimit;
   /** Whether the route receives a form, and how it is read. */
@@ -107,8 +125,12 @@ interface PageRouteOptions {
    * browser are one that it sent again. Forms with a page token need no such secret.
    */
   readonly isOneTime?: boolean;
-  /** What the page shows or performs. */
-  readonly operation?: DashboardOperationName;
+  /** Whether equal forms are processed each time, for a page of which no copy may be kept. The handler changes nothing. */
+  readonly isNeverStored?: boolean;
+  /** Whether the windows of other sites that opened the page find it again. By default, they never do. */
+  readonly opener?: OpenerPolicy | undefined;
+  /** The permission for the operation that the page shows or performs. */
+  readonly permission?: DashboardPermission;
   /** Whether the route performs the operation, so that denied requests are recorded. */
   readonly isAction?: boolean;
   /** Whether the route sends a file with entries, which is recorded when the file is sent. */
@@ -129,49 +151,58 @@ export function PageRoute(options: PageRouteOptions): MethodDecorator {
     limit,
     form,
     isOneTime = false,
-    operation,
+    isNeverStored = false,
+    opener,
+    permission,
     isAction = false,
     isExport = false,
   } = options;
-  const permission = operation && permissionOf(operation);
   const formOptions = typeof form === 'object' ? form : {};
+  const users = surface === 'dashboard' ? [OptionalLoginGuard] : [];
+  const logins = [
+    ...(login ? [LoginGuard] : []),
+    ...(login && !withoutSecondFactor ? [SecondFactorGuard] : []),
+  ];
+  const permissions = permission ? [DashboardPermissionGuard] : [];
   return applyDecorators(
     OnSurface(surface),
     ApiExcludeEndpoint(),
     UseGuards(
-      ...(surface === 'dashboard' ? [PageGuard] : []),
+      ...users,
       ...(limit ? [RateLimitGuard(limit, RATE_LIMIT_EXCEEDED)] : []),
-      ...(login ? [LoginGuard] : []),
-      ...(login && !withoutSecondFactor ? [SecondFactorGuard] : []),
-      ...(operation ? [DashboardLimitGuard, DashboardPermissionGuard] : []),
-      ...(form ? [FormGuard] : []),
+      ...logins,
+      ...(permission ? [DashboardLimitGuard] : []),
+      ...permissions,
+      ...(form ? [FormGuard, RepeatAfterSlowBody(...users, ...logins, ...permissions)] : []),
     ),
     UseInterceptors(
-      ...(operation ? [OrganizationQueue] : []),
+      ...(permission ? [OrganizationQueue] : []),
       ...(isExport && permission?.action ? [RecordExport(permission.action)] : []),
       PageInterceptor,
     ),
-    UseFilters(PageExceptionFilter),
+    UseFilters(PageExceptionFilter(formOptions, opener)),
+    SetMetadata(OPENER, opener),
     ...(form ? [ReadFormWith({ ...formOptions, requiresLogin: login })] : []),
-    ...(form || isOneTime ? [SetMetadata(REPEATS, { ...formOptions, isOneTime })] : []),
+    ...((form && !isNeverStored) || isOneTime ? [SetMetadata(REPEATS, { ...formOptions, isOneTime })] : []),
     ...(permission
       ? [
-          SetMetadata(PAGE_OPERATION, operation),
-          // Nothing was attempted yet when a page or form is shown.
-          RequirePermission(isAction ? permission : { ...permission, action: undefined }),
+          SetMetadata(PAGE_PERMISSION, permission),
+          // Showing a page or form is not an attempt.
+          RequirePermission(
+            isAction ? permission : { ...permission, action: undefined, recentLogin: undefined },
+          ),
         ]
       : []),
+    SetMetadata(RECENT_LOGIN, options.recentLogin ?? (isAction ? permission?.recentLogin : undefined)),
     ...(options.listQuery ? [SetMetadata(LIST_QUERY, options.listQuery)] : []),
   );
 }
 
-/** In place of an operation: every logged-in user may open the page and send its forms. */
-export const ANY_USER = 'any user';
+/** Every logged-in user may open the page and send its forms. */
+export const ANY_USER: DashboardPermission = { name: 'any user' };
 
-export type PageOperation = DashboardOperationName | typeof ANY_USER;
-
-const operationIn = (operation: PageOperation): Pick<PageRouteOptions, 'operation'> =>
-  operation === ANY_USER ? {} : { operation };
+const permissionIn = (permission: DashboardPermission): Pick<PageRouteOptions, 'permission'> =>
+  permission === ANY_USER ? {} : { permission };
 
 /**
  * A page of the dashboard that shows what an operation of the dashboard API returns, or the form for an operation. It
@@ -180,55 +211,89 @@ const operationIn = (operation: PageOperation): Pick<PageRouteOptions, 'operatio
  *
  * @param listQuery the filters of a list, which users can save
  */
-export function DashboardPage(operation: PageOperation, listQuery?: Type<object>): MethodDecorator {
-  return PageRoute({ login: true, ...operationIn(operation), ...(listQuery && { listQuery }) });
+export function DashboardPage(
+  permission: DashboardPermission,
+  listQuery?: Type<object>,
+  opener?: OpenerPolicy,
+): MethodDecorator {
+  return PageRoute({ login: true, ...permissionIn(permission), ...(listQuery && { listQuery }), opener });
 }
 
 /**
  * The route of a form that performs an operation of the dashboard API, with the operation's permission, limit and audit log
  * entries.
  */
-export function DashboardAction(operation: PageOperation, form: FormOptions = {}): MethodDecorator {
-  return PageRoute({ login: true, ...operationIn(operation), isAction: true, form });
+export function DashboardAction(
+  permission: DashboardPermission,
+  { opener, ...form }: FormOptions & Pick<PageRouteOptions, 'opener'> = {},
+): MethodDecorator {
+  return PageRoute({ login: true, ...permissionIn(permission), isAction: true, form, opener });
 }
 
 /**
  * A link of a page to a file: what an operation of the dashboard API returns, with the operation's permission, limit and audit
  * log entries. Errors are shown as pages. The handler returns a `StreamableFile`.
  */
-export function DashboardFile(operation: DashboardOperationName): MethodDecorator {
-  return PageRoute({ login: true, operation, isAction: true });
+export function DashboardFile(permission: DashboardPermission): MethodDecorator {
+  return PageRoute({ login: true, permission, isAction: true });
 }
 
 /**
  * A link of a page to a file with entries that the page lists. The export appears in the audit log. The handler returns a
  * `StreamableFile`.
  */
-export function DashboardExport(operation: DashboardOperationName): MethodDecorator {
-  return PageRoute({ login: true, operation, isAction: true, isExport: true });
+export function DashboardExport(permission: DashboardPermission): MethodDecorator {
+  return PageRoute({ login: true, permission, isAction: true, isExport: true });
 }
 
-/** Records the export that the route declares, after its query was accepted and before the file is sent. */
-function RecordExport(action: AuditedAction): Type<NestInterceptor> {
+/** Seconds. */
+const RETRY_AFTER = 5;
+/** By organization. Each download reads and writes rows as fast as its client receives them. */
+const downloads = new KeyedQueue(2, {
+  maxWaiting: 0,
+  refusal: () =>
+    RATE_LIMIT_EXCEEDED.error(
+      'Two downloads of your organization are running. Wait until one of them ends.',
+      {
+        retryAfter: RETRY_AFTER,
+      },
+    ),
+});
+
+/**
+ * Limits the concurrent downloads of an organization, from the request to the end of the response. Records the export that the route
+ * declares, after its query was accepted and before the file is sent.
+ */
+function RecordExport(action: AuditAction): Type<NestInterceptor> {
   @Injectable()
   class ExportInterceptor implements NestInterceptor<StreamableFile, StreamableFile> {
     constructor(private readonly recorder: AuditRecorder) {}
 
     intercept(context: ExecutionContext, next: CallHandler<StreamableFile>): Observable<StreamableFile> {
       const request = context.switchToHttp().getRequest<Request>();
-      const environment = environmentOf(request.path);
-      return next.handle().pipe(
-        mergeMap(async (file) => {
-          await this.recorder.recordExport(dashboardActorOf(request), action, environment);
-          return file;
-        }),
-      );
+      const actor = dashboardActorOf(request);
+      const exported = async (): Promise<StreamableFile> => {
+        const file = await lastValueFrom(next.handle());
+        await this.recorder.recordExport(actor, action, environmentOf(request.path));
+        return file;
+      };
+      const response = context.switchToHttp().getResponse<Response>();
+      const begun = new Promise<StreamableFile>((resolve, reject) => {
+        const download = (): Promise<unknown> => {
+          const file = exported();
+          resolve(file);
+          // The response also ends when its client has gone away, or has stopped reading (`STALLED_TIMEOUT`).
+          return Promise.allSettled([file, finished(response)]);
+        };
+        downloads.run(actor.organizationId, download).catch(reject);
+      });
+      return from(begun);
     }
   }
   return mixin(ExportInterceptor);
 }
 
-/** What a page was requested with. `Name` are the placeholders of its path. */
+/** A request for a page. `Name` are the placeholders of its path. */
 export interface PageVisit<Name extends string = never> {
   /** Only for pages that require a login. */
   readonly actor: DashboardActor;

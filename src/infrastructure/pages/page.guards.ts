@@ -2,39 +2,42 @@ import { Injectable, SetMetadata, type CanActivate, type ExecutionContext } from
 import { Reflector } from '@nestjs/core';
 import type { Request, Response } from 'express';
 import {
+  CROSS_SITE_REQUEST,
   DashboardSessionVerifier,
   SECOND_FACTOR_REQUIRED,
   sessionTokenOf,
   type DashboardIdentity,
 } from '../auth/index.js';
-import { ErrorKind, INVALID_ACCESS_TOKEN, NO_ACCESS } from '../errors/index.js';
-import { isCrossSiteRequest, readForm, type FormOptions } from '../http/index.js';
+import { INVALID_ACCESS_TOKEN, NO_ACCESS, type ApiError } from '../errors/index.js';
+import { isChangeFromOtherSite, losesCookies, OVER_HTTP, readForm, type FormOptions } from '../http/index.js';
 import { FormTokens } from './form-tokens.js';
 import { FORM_TOKEN_FIELD } from './parts/form.js';
+import { INVALID_FORM_TOKEN } from './pages-errors.js';
 
-export const INVALID_FORM_TOKEN = new ErrorKind(403, 'INVALID_REQUEST', 'NO_ACCESS', {
-  when: 'The browser sent no cookies with the form, the form belongs to another login, or it came from another site.',
-  message:
-    'This form is out of date: you logged in or out, or deleted cookies, after the page was opened. Send it again.',
-});
-export const NO_COOKIES =
+const NO_COOKIES =
   'Your browser sent no cookies with this form. Allow cookies for this site, then send it again.';
-const OTHER_SITE = 'The request comes from a page of another site.';
 
+/** The error for a form that came without cookies. */
+export function withoutCookies(request: Request): ApiError {
+  return INVALID_FORM_TOKEN.error(losesCookies(request) ? OVER_HTTP : NO_COOKIES);
+}
+
+/** Reads who is logged in, if anybody is. Rejects no request. */
 @Injectable()
-export class PageGuard implements CanActivate {
+export class OptionalLoginGuard implements CanActivate {
   constructor(private readonly sessions: DashboardSessionVerifier) {}
 
   async canActivate(context: ExecutionContext): Promise<boolean> {
     const request = context.switchToHttp().getRequest<Request>();
     const token = sessionTokenOf(request);
     const identity = token === undefined ? undefined : await this.sessions.verify(token);
-    if (identity) request.user = identity;
+    // Undefined if the login has ended since the guard ran before the body.
+    Object.assign(request, { user: identity });
     return true;
   }
 }
 
-/** Redirects to `/login` if the user is not logged in. */
+/** Rejects requests without a login, which `PageExceptionFilter` redirects to `/login`. */
 @Injectable()
 export class LoginGuard implements CanActivate {
   canActivate(context: ExecutionContext): boolean {
@@ -43,7 +46,10 @@ export class LoginGuard implements CanActivate {
   }
 }
 
-/** Sends users who lack a second factor that their organization requires to the page that sets it up. */
+/**
+ * Rejects requests of users who lack a second factor that their organization requires. `PageExceptionFilter` redirects them to the page
+ * that sets it up.
+ */
 @Injectable()
 export class SecondFactorGuard implements CanActivate {
   canActivate(context: ExecutionContext): boolean {
@@ -84,14 +90,10 @@ export class FormGuard implements CanActivate {
     request.body = form;
     if (options.fromOtherSites) return true;
     const isValid =
-      !isCrossSiteRequest(request) &&
+      !isChangeFromOtherSite(request) &&
       this.tokens.isValid(request, form.get(FORM_TOKEN_FIELD) ?? '', options.requiresLogin);
-    if (!isValid) throw INVALID_FORM_TOKEN.error(problemOf(request));
-    return true;
+    if (isValid) return true;
+    if (isChangeFromOtherSite(request)) throw INVALID_FORM_TOKEN.error(CROSS_SITE_REQUEST);
+    throw request.headers.cookie ? INVALID_FORM_TOKEN.error() : withoutCookies(request);
   }
-}
-
-function problemOf(request: Request): string | undefined {
-  if (isCrossSiteRequest(request)) return OTHER_SITE;
-  return request.headers.cookie ? undefined : NO_COOKIES;
 }

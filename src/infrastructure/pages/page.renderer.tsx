@@ -1,22 +1,31 @@
 import { randomBytes } from 'node:crypto';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { Injectable } from '@nestjs/common';
 import type { Request, Response } from 'express';
+import type { VNode } from 'preact';
 import { renderToString } from 'preact-render-to-string';
 import type { DashboardIdentity } from '../auth/index.js';
+import type { ApiErrorOptions } from '../errors/index.js';
 import { parsedUrl, ServiceConfiguration, type PlatformEnvironment } from '../config/index.js';
+import { KeyedQueue } from '../database/index.js';
 import {
   clearCookie,
+  clientAddress,
   cookieOf,
   environmentOf,
   pathAndQuery,
+  rateLimitKeyOfAddress,
   setCookie,
   type FormFields,
 } from '../http/index.js';
 import { Clock, DAY, MINUTE } from '../time/index.js';
 import { FormTokens } from './form-tokens.js';
 import { Layout } from './layout.js';
-import type { Page, PageContext, PageResponse, SavedFilter } from './page.js';
-import { FieldLabels } from './page-words.js';
+import { openerHeaders, type OpenerPolicy } from './opener-policy.js';
+import type { PageContext, PageResponse, SavedFilter } from './page.js';
+import { PageProblem } from './page-problem.js';
+import { Foreign, Notice } from './parts/elements.js';
+import { RecentLogins } from './recent-logins.js';
 import { timeZoneOf } from './time-zones.js';
 
 const POLICY =
@@ -32,7 +41,7 @@ const HEADERS = {
   // another site.
   'Referrer-Policy': 'same-origin',
   'X-Frame-Options': 'DENY',
-  // Other sites' windows get no reference to ours.
+  // Other sites' windows get no reference to ours. See `OpenerPolicy`.
   'Cross-Origin-Opener-Policy': 'same-origin',
   // Search engines find links to pages in places that were not meant to be public.
   'X-Robots-Tag': 'noindex, nofollow',
@@ -66,58 +75,73 @@ export class PageEnvironments {
 /** Renders pages to HTML, with the navigation and form tokens of the session. */
 @Injectable()
 export class PageRenderer {
+  /**
+   * By organization, or address. Rendering a page takes up to 20 ms, in which the process does nothing else: in each turn of the event
+   * loop, an organization gets one page.
+   */
+  private readonly renderings = new KeyedQueue(1, { maxWaiting: Infinity });
+
   constructor(
     private readonly tokens: FormTokens,
     private readonly environments: PageEnvironments,
+    private readonly recentLogins: RecentLogins,
     private readonly clock: Clock,
   ) {}
 
   /**
    * @param savedFilters those of the user for this list; undefined if the page is no list with filters
+   * @param opener whether the window that opened the page keeps its reference
    * @returns the body. Status and headers are set on the response.
    */
-  render(
+  async render(
     request: Request,
     response: Response,
     page: PageResponse,
     savedFilters?: readonly SavedFilter[],
-  ): string {
+    opener?: OpenerPolicy,
+  ): Promise<string> {
     const user = request.user as DashboardIdentity | undefined;
     response
       .set(HEADERS)
       .set('Content-Security-Policy', policyOf(page, user !== undefined || 'script' in page))
       .set(page.headers ?? {})
+      .set(openerHeaders(opener, request, response, this.clock.now()))
       .type('html');
     if ('redirectTo' in page) {
       this.rememberDone(response, page.redirectTo);
-      response.status(303).location(fitting(page.redirectTo));
+      response.status(page.keepsForm ? 307 : 303).location(fitting(page.redirectTo));
       return '';
     }
     const done = consumeDone(request, response);
+    const pageToken = randomBytes(PAGE_TOKEN_BYTES).toString('base64url');
+    const hasAddress = request.method === 'GET';
+    const problem = page.problem && new PageProblem(page.problem, hasAddress, pageToken);
     const context: PageContext = {
-      formToken: this.tokens.issue(request, response),
-      pageToken: randomBytes(PAGE_TOKEN_BYTES).toString('base64url'),
+      formToken: this.tokens.issue(request, response, page.shownAgain),
+      pageToken,
       user,
       environment: this.environmentOf(request, response),
       environments: this.environments.served,
       path: request.path,
       query: singleParameters(request),
       cameFrom: cameFrom(request),
-      hasAddress: request.method === 'GET',
+      hasAddress,
       now: this.clock.now(),
+      loginWithin: (path) => this.recentLogins.within(path),
       timeZone: timeZoneOf(request),
+      appliedFilters: [],
       savedFilters,
       done,
-      rejected:
-        page.problem === undefined
-          ? undefined
-          : {
-              problem: page.problem,
-              form: request.body as FormFields | undefined,
-              labels: new FieldLabels(),
-            },
+      rejected: problem && { problem, form: request.body as FormFields | undefined },
     };
-    const html = renderToString(<Layout page={page} context={inWordsOfPage(page, context)} />);
+    const html = await this.renderings.run(
+      user?.organizationId ?? rateLimitKeyOfAddress(clientAddress(request)),
+      async () => {
+        await nextTurn();
+        const html = renderToString(<Layout page={page} context={context} />);
+        return problem?.fill(html, HTML_OF_PROBLEM) ?? html;
+      },
+    );
     response.status(page.status ?? 200);
     return `<!doctype html>${html}`;
   }
@@ -139,15 +163,28 @@ export class PageRenderer {
   }
 }
 
-/**
- * Returns a context whose problem names fields by their labels. The problem is above the fields, so the page is rendered once to
- * find out the labels.
- */
-function inWordsOfPage(page: Page, context: PageContext): PageContext {
-  const { rejected } = context;
-  if (!rejected) return context;
-  renderToString(<Layout page={page} context={context} />);
-  return { ...context, rejected: { ...rejected, problem: rejected.labels.applyTo(rejected.problem) } };
+const HTML_OF_PROBLEM = {
+  text: (reason: string, inTheWay: ApiErrorOptions['inTheWay']) =>
+    renderToString(<Reason text={reason} inTheWay={inTheWay} />),
+  notice: (reason: string, inTheWay: ApiErrorOptions['inTheWay']) =>
+    renderToString(
+      <Notice kind="bad">
+        <Reason text={reason} inTheWay={inTheWay} />
+      </Notice>,
+    ),
+};
+
+/** Why a form was refused, with a link to what is in the way. */
+function Reason({ text, inTheWay }: { readonly text: string } & Pick<ApiErrorOptions, 'inTheWay'>): VNode {
+  if (!inTheWay) return <>{text}</>;
+  return (
+    <>
+      {text}{' '}
+      <a href={inTheWay.path}>
+        <Foreign text={inTheWay.name} />
+      </a>
+    </>
+  );
 }
 
 /**

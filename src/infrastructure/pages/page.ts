@@ -3,7 +3,7 @@ import { useContext } from 'preact/hooks';
 import type { DashboardIdentity } from '../auth/index.js';
 import type { PlatformEnvironment } from '../config/index.js';
 import type { FormFields } from '../http/index.js';
-import type { FieldLabels } from './page-words.js';
+import type { PageProblem, Refusal } from './page-problem.js';
 import { UTC } from './time-zones.js';
 
 export interface Page {
@@ -11,11 +11,11 @@ export interface Page {
   readonly title: string;
   /** The page that this one belongs to, such as the list that an item is in. */
   readonly parent?: { readonly title: string; readonly path: string };
-  /** What a list contains, in one sentence beside the heading. */
+  /** The content of a list, in one sentence beside the heading. */
   readonly about?: string;
   /** Links and buttons beside the heading. */
   readonly actions?: ComponentChildren;
-  /** What forms that lead to this page have done, by the values of `done`. */
+  /** The messages about forms that lead to this page, by the values of `done`. */
   readonly messages?: Readonly<Record<string, string>> | undefined;
   readonly content: ComponentChildren;
   /** Defaults to 200. */
@@ -29,7 +29,11 @@ export interface Page {
    */
   readonly formsLeaveSite?: boolean | undefined;
   /** Why the form or the query was not accepted. */
-  readonly problem?: string;
+  readonly problem?: Refusal;
+  /** Whether no copy of the page may be kept: a form or request that leads to it is processed again if the browser sends it twice. */
+  readonly isNeverStored?: boolean;
+  /** The token of the form that the page shows again. */
+  readonly shownAgain?: string | undefined;
   /** Returns the page with fewer rows of its list, for rows with texts so long that the page would be too large. */
   readonly withFewerRows?: () => Promise<Page>;
 }
@@ -38,6 +42,8 @@ export interface Page {
 interface PageRedirect {
   /** A path of this service, or the verified URL of another. */
   readonly redirectTo: string;
+  /** Whether the browser sends the form there again, with a 307: a step of the login keeps it. */
+  readonly keepsForm?: boolean;
   readonly headers?: Readonly<Record<string, string>>;
 }
 
@@ -47,7 +53,7 @@ export type PageResponse = Page | PageRedirect;
 export interface PageContext {
   /** Proves that a form comes from our own page. */
   readonly formToken: string;
-  /** A random value that tells the forms of this page from those of every other. */
+  /** A random value that distinguishes the forms of this page from those of every other page. */
   readonly pageToken: string;
   readonly user?: DashboardIdentity;
   /** The environment that the page shows, or else the one that the browser last showed. */
@@ -61,20 +67,23 @@ export interface PageContext {
   /** Whether the address shows the page again: not if a form led to it. */
   readonly hasAddress: boolean;
   readonly now: Date;
+  /** Returns the milliseconds within which the user must have logged in to send a form to this path; undefined for any login. */
+  loginWithin(path: string): number | undefined;
   /** The page that this one belongs to. */
   readonly parent?: Page['parent'];
   /** The IANA name of the time zone in which the page shows times. */
   readonly timeZone: string;
+  /** The filters of the page's list that are applied. Their fields enter them here. */
+  readonly appliedFilters: AppliedFilter[];
   /** The filters that the user saved for this list; undefined if the page is no list with filters. */
   readonly savedFilters?: readonly SavedFilter[] | undefined;
-  /** What the form that led to this page has done. */
+  /** The message about the form that led to this page. */
   readonly done?: string;
   /** Why the form or the query was not accepted, and what the form contained. */
   readonly rejected?: {
-    readonly problem: string;
-    readonly form: FormFields | undefined;
     /** Fields enter their labels here. */
-    readonly labels: FieldLabels;
+    readonly problem: PageProblem;
+    readonly form: FormFields | undefined;
   };
 }
 
@@ -88,11 +97,23 @@ export const CurrentPage = createContext<PageContext>({
   cameFrom: undefined,
   hasAddress: false,
   now: new Date(0),
+  loginWithin: () => undefined,
   timeZone: UTC,
+  appliedFilters: [],
 });
 
 /** Returns the values of the request whose page is rendered. For components only. */
 export const usePage = (): PageContext => useContext(CurrentPage);
+
+interface AppliedFilter {
+  readonly label: string;
+  /** The value in words. */
+  readonly text: string;
+  /** The parameters without which the filter is not applied. */
+  readonly names: readonly string[];
+  /** Whether the field of the filter is in the line above the list instead of in a menu. */
+  readonly isInLine: boolean;
+}
 
 export interface SavedFilter {
   readonly id: string;

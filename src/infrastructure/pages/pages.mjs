@@ -8,9 +8,12 @@ const CONFIRMATION_TIME = 2_000;
 document.addEventListener('click', async ({ target }) => {
   const button = target.closest?.('button.copy');
   if (!button) return;
-  await navigator.clipboard.writeText(button.closest('.code-block').querySelector('code').textContent);
+  const { of, label = button.textContent } = button.dataset;
+  const source = of ? document.getElementById(of) : button.closest('.code-block, .copyable');
+  await navigator.clipboard.writeText(source.querySelector('code').textContent);
+  button.dataset.label = label;
   button.textContent = 'Copied';
-  setTimeout(() => (button.textContent = 'Copy'), CONFIRMATION_TIME);
+  setTimeout(() => (button.textContent = label), CONFIRMATION_TIME);
 });
 
 // Filters apply without a button: choices at once, text when the user leaves the field or presses Enter, and a search also after
@@ -215,14 +218,15 @@ const FORMAT = new Intl.RelativeTimeFormat('en', { numeric: 'auto' });
 const UNITS = { day: 86_400, hour: 3_600, minute: 60, second: 1 };
 
 setInterval(() => {
-  for (const time of document.querySelectorAll('time[title]')) {
+  for (const time of document.querySelectorAll('time:is([title], .relative)')) {
     const seconds = Math.trunc((Date.parse(time.dateTime) - Date.now()) / 1_000);
     const [unit, length] = Object.entries(UNITS).find(([, each]) => Math.abs(seconds) >= each) ?? [
       'second',
       1,
     ];
     const text = FORMAT.format(Math.trunc(seconds / length), unit);
-    if (time.textContent !== text) time.textContent = text;
+    const shown = time.title ? 'title' : 'textContent';
+    if (time[shown] !== text) time[shown] = text;
   }
 }, TIMES_INTERVAL);
 
@@ -235,6 +239,15 @@ const foldFilters = () => {
 phone.addEventListener('change', foldFilters);
 foldFilters();
 
+// Folded filters say how many of them are applied.
+const countFilters = () => {
+  const summary = document.querySelector('.filters > details > summary');
+  const count = document.querySelectorAll('.chips li').length;
+  if (summary) summary.textContent = count === 0 ? 'Filters' : `Filters (${count})`;
+};
+for (const name of ['htmx:afterSwap', 'htmx:historyRestore']) document.addEventListener(name, countFilters);
+countFilters();
+
 // On a phone, the results are below the filters, where a change would not be seen.
 document.addEventListener('htmx:afterSwap', ({ detail: { requestConfig } }) => {
   const results = document.getElementById('results');
@@ -245,7 +258,7 @@ document.addEventListener('htmx:afterSwap', ({ detail: { requestConfig } }) => {
   if (isBelow && isFinished && requestConfig.elt.matches('form.filters')) results.scrollIntoView();
 });
 
-// What does not fit in its column is shown on hover and focus.
+// Text that does not fit in its column is shown on hover and focus.
 for (const name of ['pointerover', 'focusin'])
   document.addEventListener(name, ({ target }) => {
     const cell = target.closest?.('table.data :is(td, th)');
@@ -309,7 +322,7 @@ const showEntry = async (hash) => {
   const panel = document.getElementById('entry');
   const link = linkTo(hash);
   // The entry may have left the list.
-  const path = link?.pathname ?? `${location.pathname}/${hash.match(ENTRY_HASH)[1]}`;
+  const path = link?.pathname ?? `${panel.parentElement.dataset.entries}/${hash.match(ENTRY_HASH)[1]}`;
   for (const each of document.querySelectorAll(ENTRY_LINKS)) each.removeAttribute('aria-current');
   link?.setAttribute('aria-current', 'true');
   panel.querySelector('.open').href = path;
@@ -487,6 +500,211 @@ document.addEventListener('submit', ({ target }) => {
   if (target.getAttribute('action') === '/logout') sessionStorage.removeItem(KEPT_FORM);
 });
 
+// A button shows that its form is being sent, and another click does nothing. After a while, it can be sent again: the user may have
+// stopped the browser.
+/** Milliseconds. */
+const SENDING_TIME = 15_000;
+const sending = new Set();
+
+const endSending = () => {
+  for (const button of document.querySelectorAll('[aria-busy]')) button.removeAttribute('aria-busy');
+  sending.clear();
+};
+const beginSending = (form, button) => {
+  sending.add(form);
+  button?.setAttribute('aria-busy', 'true');
+  setTimeout(endSending, SENDING_TIME);
+};
+document.addEventListener('submit', (event) => {
+  const { target, submitter } = event;
+  if (event.defaultPrevented || target.getAttribute('method') !== 'post') return;
+  if (sending.has(target)) event.preventDefault();
+  else beginSending(target, submitter);
+});
+addEventListener('pageshow', endSending);
+
+// A form that requires a recent login asks for it before it is sent, in a dialog that shows the pages of the login.
+const LOGGED_IN = '/account/logged-in';
+const LOG_IN = `/login?${new URLSearchParams({ next: LOGGED_IN, again: 'form' })}`;
+/** Milliseconds that sending the form may take. */
+const LOGIN_MARGIN = 5_000;
+
+const pageAt = async (path, options) => {
+  const response = await fetch(path, options);
+  const page = new DOMParser().parseFromString(await response.text(), 'text/html');
+  return { page, content: page.getElementById('content') };
+};
+
+/**
+ * Returns whether the page says that the login is recent. The forms of this page then get its token. Never resolves after a login of
+ * another user: this page ends.
+ */
+const takeLogin = async ({ page }, within) => {
+  const age = page.querySelector('[data-login-age]')?.dataset.loginAge;
+  if (age === undefined) return false;
+  // Another user logged in, who may neither see nor send the input of this one.
+  if (page.body.dataset.user !== user) {
+    location.replace('/dashboard');
+    await new Promise(() => {});
+  }
+  if (Number(age) > within - LOGIN_MARGIN) return false;
+  const { value } = page.querySelector('[name=form_token]');
+  for (const input of document.getElementsByName('form_token')) input.value = value;
+  return true;
+};
+
+/** The address of the identity provider that the login leads to, or of the login in a tab of its own. */
+const outside = ({ content }) => {
+  const forms = [...content.querySelectorAll('form')];
+  const link = content.querySelector('a[href^="http"]');
+  const isForm = forms.some(
+    (form) => new URL(form.getAttribute('action'), location).origin !== location.origin,
+  );
+  return isForm ? LOG_IN : forms.length === 0 && link?.href;
+};
+
+/** Two fields of a page must not have one ID. */
+const renameIds = (dialog) => {
+  for (const name of ['id', 'for', 'aria-describedby'])
+    for (const each of dialog.querySelectorAll(`[${name}]`))
+      each.setAttribute(name, each.getAttribute(name).replaceAll(/\S+/g, 'login-$&'));
+};
+
+/** Returns whether the user logged in, or cannot log in on this page. */
+const askForLogin = (within) =>
+  new Promise((resolve) => {
+    const dialog = document.createElement('dialog');
+    const closing = new AbortController();
+    const until = { signal: closing.signal };
+    dialog.className = 'login';
+
+    /** The address at which the user continues in the dialog. */
+    let first;
+    const focusFirst = () => first?.focus();
+
+    const show = async (request) => {
+      const shown = await request;
+      if (await takeLogin(shown, within)) return dialog.close('done');
+      const cancel = document.createElement('button');
+      Object.assign(cancel, { type: 'button', className: 'second', textContent: 'Cancel' });
+      cancel.addEventListener('click', () => dialog.close());
+      const provider = outside(shown);
+      if (provider) {
+        const link = document.createElement('a');
+        Object.assign(link, { href: provider, target: '_blank', className: 'button' });
+        link.textContent = 'Log in at your identity provider';
+        const text = document.createElement('p');
+        text.textContent =
+          'Your organization uses single sign-on. Log in there in a new tab, then come back.';
+        shown.content.replaceChildren(shown.content.querySelector('.heading'), text, link);
+      }
+      first =
+        shown.content.querySelector('[autofocus]') ??
+        shown.content.querySelector('input:not([type=hidden]), a, button');
+      // The browser does not let parts of a page take the focus from another element by themselves.
+      first.removeAttribute('autofocus');
+      dialog.replaceChildren(...shown.content.children, cancel);
+      renameIds(dialog);
+      const heading = dialog.querySelector('h1');
+      heading.id = 'login-heading';
+      dialog.setAttribute('aria-labelledby', heading.id);
+      focusFirst();
+      const passkeys = dialog.querySelector('form[action="/login/passkey"]');
+      if (passkeys) (await import('/passkeys.js')).usePasskeys(passkeys);
+    };
+    /** Shows the next page, or says that it did not arrive. */
+    const goOn = (request) =>
+      show(request).catch(() => {
+        endSending();
+        const status = dialog.querySelector('[role=status]') ?? document.createElement('p');
+        status.setAttribute('role', 'status');
+        status.textContent = 'The connection was lost. Try again.';
+        if (!status.isConnected) dialog.append(status);
+      });
+    const send = (form) => {
+      const body = new URLSearchParams(new FormData(form));
+      goOn(pageAt(form.getAttribute('action'), { method: 'POST', body }));
+    };
+
+    dialog.addEventListener('submit', (event) => {
+      event.preventDefault();
+      // A form with a passkey is sent later, by an event of its own.
+      if (event.target.elements.credential) return;
+      event.submitter?.setAttribute('aria-busy', 'true');
+      send(event.target);
+    });
+    dialog.addEventListener('passkey', (event) => {
+      event.preventDefault();
+      send(event.target);
+    });
+    dialog.addEventListener('click', (event) => {
+      const link = event.target.closest('a');
+      if (!link || link.target) return;
+      event.preventDefault();
+      if (link.pathname === '/login') goOn(pageAt(link.href));
+      else open(link.href, '_blank', 'noopener');
+    });
+    // After a login in another tab.
+    addEventListener(
+      'focus',
+      () =>
+        pageAt(LOGGED_IN)
+          .then((page) => takeLogin(page, within))
+          .then(
+            (isRecent) => isRecent && dialog.close('done'),
+            // Without a connection, the dialog stays.
+            () => undefined,
+          ),
+      until,
+    );
+    dialog.addEventListener('close', () => {
+      closing.abort();
+      dialog.remove();
+      resolve(dialog.returnValue === 'done');
+    });
+    document.body.append(dialog);
+    show(pageAt(LOG_IN)).then(
+      () => {
+        if (!dialog.isConnected) return;
+        dialog.showModal();
+        focusFirst();
+      },
+      // The login page did not arrive: the form is sent, and the service asks for the login.
+      () => {
+        closing.abort();
+        dialog.remove();
+        resolve(true);
+      },
+    );
+  });
+
+/** The form whose login is recent. */
+let confirmed;
+document.addEventListener(
+  'submit',
+  async (event) => {
+    const { target: form, submitter } = event;
+    // On a page without a user, the service asks for the login.
+    if (!user || !form.dataset.loginWithin || form === confirmed) return;
+    event.preventDefault();
+    event.stopImmediatePropagation();
+    if (sending.has(form)) return;
+    beginSending(form, submitter);
+    const within = Number(form.dataset.loginWithin);
+    // Without a connection, the form is sent all the same, and the browser says what is wrong.
+    const isRecent = await pageAt(LOGGED_IN).then(
+      async (page) => (await takeLogin(page, within)) || askForLogin(within),
+      () => true,
+    );
+    endSending();
+    if (!isRecent) return;
+    confirmed = form;
+    form.requestSubmit(submitter);
+    confirmed = undefined;
+  },
+  true,
+);
+
 // A chart shows the values of the time at the pointer, and of the times that the arrow keys reach. A click and the enter key lead
 // to the entries of that time, a click on a bar to those of its outcome. The table of the chart has the values and the links.
 const READABLE_CHARTS = 'svg[data-from]';
@@ -556,3 +774,69 @@ document.addEventListener('click', (event) => {
   readAt(chart, event);
   follow(chart, event);
 });
+
+// A period is dragged over the bars of a histogram. A click opens the link of a bar, as without this script.
+/** The chart, and the positions of the first and the last bar under the pointer. */
+let drag;
+let hasDragged = false;
+
+const barAt = (chart, { clientX }) => {
+  const { left, width } = chart.getBoundingClientRect();
+  const count = chart.viewBox.baseVal.width;
+  return Math.min(Math.max(Math.floor(((clientX - left) / width) * count), 0), count - 1);
+};
+
+/** Marks the bars from one position to another, or none. */
+const mark = (chart, first = 0, last = -1) => {
+  const marked = chart.querySelector('.dragged');
+  marked.setAttribute('x', first);
+  marked.setAttribute('width', last - first + 1);
+};
+
+const endDrag = () => {
+  if (drag) mark(drag.chart);
+  drag = undefined;
+};
+
+document.addEventListener('pointerdown', (event) => {
+  const chart = event.target.closest?.('.histogram svg');
+  hasDragged = false;
+  if (!chart || event.button !== 0) return;
+  const bar = barAt(chart, event);
+  drag = { chart, from: bar, to: bar };
+});
+document.addEventListener('pointermove', (event) => {
+  if (!drag) return;
+  const { chart, from } = drag;
+  drag.to = barAt(chart, event);
+  hasDragged ||= drag.to !== from;
+  if (hasDragged) mark(chart, Math.min(from, drag.to), Math.max(from, drag.to));
+});
+document.addEventListener('pointerup', () => {
+  if (!drag) return;
+  const { chart, from, to } = drag;
+  endDrag();
+  // A live update may have replaced the chart.
+  if (!hasDragged || !chart.isConnected) return;
+  const { list, start, step, end } = chart.dataset;
+  const timeOf = (bar) => new Date(Math.min(Number(start) + bar * Number(step), Number(end))).toISOString();
+  const address = new URL(list, location.href);
+  address.searchParams.set('start', timeOf(Math.min(from, to)));
+  address.searchParams.set('end', timeOf(Math.max(from, to) + 1));
+  location.assign(address);
+});
+document.addEventListener('pointercancel', endDrag);
+document.addEventListener('keydown', ({ key }) => {
+  if (key === 'Escape') endDrag();
+});
+// The browser would drag the link of the bar, and follow it at the end.
+document.addEventListener('dragstart', (event) => {
+  if (drag) event.preventDefault();
+});
+document.addEventListener(
+  'click',
+  (event) => {
+    if (hasDragged && event.target.closest?.('.histogram')) event.preventDefault();
+  },
+  true,
+);

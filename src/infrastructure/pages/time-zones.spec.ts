@@ -1,4 +1,4 @@
-import { filtersOf } from './submitted.js';
+import { filtersOf } from './page-input.js';
 import { localTimeAt, offsetAt, timeAt, timeZoneNamed } from './time-zones.js';
 
 const queryTimes = (local: string, zone: string): object => filtersOf({ start: local, end: local, zone });
@@ -51,5 +51,25 @@ describe('Time zones of pages', () => {
   it('have one spelling', () => {
     expect(timeZoneNamed('aMERICA/nEW_yORK')).toBe('America/New_York');
     expect(timeZoneNamed('UTC')).toBe('UTC');
+  });
+});
+
+describe('filtersOf', () => {
+  it('leaves out what tracks a link, but no other parameter that is unknown', () => {
+    const tracking = {
+      utm_source: 'mail',
+      utm_campaign: 'x',
+      fbclid: 'x',
+      gclid: 'x',
+      msclkid: 'x',
+      mc_cid: 'x',
+      _hsenc: 'x',
+    };
+    expect(filtersOf({ ...tracking, status: 'active', sttaus: 'x', utm: 'x', client_id: 'x' })).toEqual({
+      status: 'active',
+      sttaus: 'x',
+      utm: 'x',
+      client_id: 'x',
+    });
   });
 });

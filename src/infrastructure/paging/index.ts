@@ -1,5 +1,6 @@
+import type { Type } from '@nestjs/common';
 import type { PlatformEnvironment } from '../config/index.js';
-import { TextProperty } from '../openapi/index.js';
+import { IntegerProperty, ObjectProperty, TextProperty } from '../openapi/index.js';
 import { EnvironmentField, ExternalUserIdField, Field, IntegerField } from '../validation/index.js';
 
 export const DEFAULT_PAGE_SIZE = 25;
@@ -12,16 +13,19 @@ export interface RequestedPage {
   readonly limit: number;
 }
 
-/** The maximum number of entries in a page, which has the default `DEFAULT_PAGE_SIZE`. */
-export function PageSizeField(description: string): PropertyDecorator {
+/** The maximum number of entries in a page. */
+export function PageSizeField(
+  description = 'Maximum number of entries in the page.',
+  { max = MAX_PAGE_SIZE, default: size = DEFAULT_PAGE_SIZE } = {},
+): PropertyDecorator {
   return IntegerField({
     in: 'query',
     required: false,
     min: 1,
-    max: MAX_PAGE_SIZE,
-    default: DEFAULT_PAGE_SIZE,
+    max,
+    default: size,
     description,
-    example: DEFAULT_PAGE_SIZE,
+    example: size,
   });
 }
 
@@ -43,18 +47,32 @@ export class UserPageQuery {
   @ExternalUserIdField({ in: 'query' })
   external_user_id!: string;
 
-  @PageSizeField('Maximum number of entries in the page.')
+  @PageSizeField()
   limit: number = DEFAULT_PAGE_SIZE;
 
   @CursorField('The `next_cursor` of the previous page, for the same user.')
   cursor?: string;
 }
 
-/** The cursor of the next page in a response. */
-export function NextCursorProperty({ example = EXAMPLE_CURSOR } = {}): PropertyDecorator {
-  return TextProperty('Send this value as `cursor` to get the next page; null on the last page.', example, {
-    nullable: true,
-  });
+/** The class of a response with a page of a list. @param options.example a cursor */
+export function PageOf<Entry extends object>(
+  type: Type<Entry>,
+  description: string,
+  { example = EXAMPLE_CURSOR, size = DEFAULT_PAGE_SIZE } = {},
+) {
+  class PageResponse {
+    @ObjectProperty([type], description)
+    data!: Entry[];
+
+    @TextProperty('Send this value as `cursor` to get the next page; null on the last page.', example, {
+      nullable: true,
+    })
+    next_cursor!: string | null;
+
+    @IntegerProperty('Maximum number of entries in the page.', size)
+    limit!: number;
+  }
+  return PageResponse;
 }
 
 /**

@@ -1,26 +1,12 @@
 import { Injectable } from '@nestjs/common';
 import { RateLimiterPostgres } from 'rate-limiter-flexible';
-import { Column, DataSource, Entity, PrimaryColumn } from 'typeorm';
+import { DataSource } from 'typeorm';
 import { SecretDigest } from '../crypto/index.js';
-import { DeleteAfter } from '../database/index.js';
+import { doneAfterwards, unlessOwnFailure } from '../database/index.js';
 import { RATE_LIMIT_EXCEEDED, type ApiError } from '../errors/index.js';
-import { Clock, HOUR, MINUTE, SECOND } from '../time/index.js';
-import { CountedLimit, RateLimitRejections } from './rate-limiters.js';
-
-/** A counter of rate-limiter-flexible, which defines the columns. */
-@Entity({ name: 'attempt_count' })
-class AttemptCount {
-  @PrimaryColumn({ type: 'varchar', length: 255 })
-  key!: string;
-
-  @Column({ type: 'integer' })
-  points!: number;
-
-  /** Milliseconds since the epoch. */
-  @DeleteAfter(0)
-  @Column({ type: 'bigint', nullable: true })
-  expire!: string | null;
-}
+import { Clock, CLOCK_TOLERANCE, HOUR, MINUTE, SECOND } from '../time/index.js';
+import { CountedLimit, RateLimitRejections, type LimitState } from './rate-limiters.js';
+import { AttemptCount } from './attempt-count.entity.js';
 
 interface AttemptLimitOptions {
   readonly attempts: number;
@@ -34,6 +20,7 @@ export class AttemptLimit extends CountedLimit {
     readonly options: AttemptLimitOptions,
     private readonly attempts: RateLimiterPostgres,
     private readonly digest: SecretDigest,
+    private readonly deleteAhead: (row: string, within: number) => Promise<boolean>,
     countRejection: () => void,
   ) {
     super(attempts, countRejection);
@@ -47,6 +34,21 @@ export class AttemptLimit extends CountedLimit {
    */
   override count(subject: string): Promise<number | undefined> {
     return super.count(this.keyOf(subject));
+  }
+
+  override async consume(key: string): Promise<LimitState> {
+    const state = await super.consume(key);
+    return (await this.isForgotten(key, state.reset * SECOND)) ? super.consume(key) : state;
+  }
+
+  /** @returns seconds to wait if the limit is exceeded, without counting an attempt */
+  async waitOf(subject: string): Promise<number | undefined> {
+    const key = this.keyOf(subject);
+    const state = await this.attempts.get(key);
+    if (state && (await this.isForgotten(key, state.msBeforeNext))) return undefined;
+    return state && state.consumedPoints > this.options.attempts
+      ? Math.max(1, Math.ceil(state.msBeforeNext / SECOND))
+      : undefined;
   }
 
   rowOf(subject: string): string {
@@ -63,16 +65,26 @@ export class AttemptLimit extends CountedLimit {
     await this.attempts.reward(this.keyOf(subject));
   }
 
+  /** Deletes a count that expires later than any can, because it was begun while a clock was ahead. @returns whether it did */
+  private async isForgotten(key: string, left: number): Promise<boolean> {
+    const { within } = this.options;
+    return left > within + CLOCK_TOLERANCE && this.deleteAhead(this.attempts.getKey(key), within);
+  }
+
   /** The subject may be an email address or an IP address, which the table must not contain. */
   private keyOf(subject: string): string {
     return this.digest.of(subject).toString('base64');
   }
 }
 
-/** An attempt that counts toward several limits, seen from one of them. */
-export interface LimitedAttempt {
+/** An attempt that was counted toward a limit. */
+export interface CountedAttempt {
   readonly limit: AttemptLimit;
   readonly subject: string;
+}
+
+/** An attempt that counts toward several limits, seen from one of them. */
+export interface LimitedAttempt extends CountedAttempt {
   readonly error: (retryAfter: number) => ApiError;
 }
 
@@ -101,7 +113,26 @@ export class AttemptLimitsRepository {
       points: options.attempts,
       duration: options.within / SECOND,
     });
-    return new AttemptLimit(options, limiter, this.digest, this.rejections.of(name));
+    const deleteAhead = (row: string, within: number) => this.deleteAhead(row, within);
+    return new AttemptLimit(options, limiter, this.digest, deleteAhead, this.rejections.of(name));
+  }
+
+  private async deleteAhead(row: string, within: number): Promise<boolean> {
+    const [, deleted] = await this.dataSource.query<[unknown, number]>(
+      `DELETE FROM attempt_count WHERE key = $1 AND expire > ${latestEnd('$2', '$3')}`,
+      [row, this.clock.milliseconds(), within],
+    );
+    return deleted > 0;
+  }
+
+  /**
+   * Counts an attempt toward all of the limits, and then does the work. The attempt does not count if the service fails.
+   *
+   * @throws ApiError like `countAll`
+   */
+  async attempt<Result>(attempts: readonly LimitedAttempt[], work: () => Promise<Result>): Promise<Result> {
+    await this.countAll(attempts);
+    return unlessOwnFailure(() => subtractAll(attempts), work);
   }
 
   /**
@@ -133,17 +164,33 @@ export class AttemptLimitsRepository {
   }
 }
 
+/** Subtracts an attempt from each limit, of which each is repeated alone. */
+export async function subtractAll(attempts: readonly CountedAttempt[]): Promise<void> {
+  await Promise.all(attempts.map(({ limit, subject }) => doneAfterwards(() => limit.subtract(subject))));
+}
+
 interface Count extends Pick<AttemptCount, 'key' | 'points'> {
   /** Milliseconds since the epoch. */
   readonly expire: number;
 }
 
+/**
+ * Returns SQL for the latest end that a count can have, by the clock that is ahead: a clock that is behind must not end counts.
+ *
+ * @param now SQL for the time of this process, in milliseconds
+ */
+function latestEnd(now: string, within: string): string {
+  const ofDatabase = '(extract(epoch FROM clock_timestamp()) * 1000)::bigint';
+  return `GREATEST(${now}::bigint, ${ofDatabase}) + ${within}::bigint + ${CLOCK_TOLERANCE}`;
+}
+
+const IS_OVER = `(counted.expire <= $3 OR counted.expire > ${latestEnd('$3', '(excluded.expire - $3::bigint)')})`;
 const COUNT = `
   INSERT INTO attempt_count AS counted (key, points, expire)
   SELECT key, 1, $3::bigint + within FROM unnest($1::text[], $2::bigint[]) AS attempt (key, within) ORDER BY key
   ON CONFLICT (key) DO UPDATE
-     SET points = CASE WHEN counted.expire <= $3 THEN 1 ELSE counted.points + 1 END,
-         expire = CASE WHEN counted.expire <= $3 THEN excluded.expire ELSE counted.expire END
+     SET points = CASE WHEN ${IS_OVER} THEN 1 ELSE counted.points + 1 END,
+         expire = CASE WHEN ${IS_OVER} THEN excluded.expire ELSE counted.expire END
   RETURNING key, points, expire::float8`;
 
 /**

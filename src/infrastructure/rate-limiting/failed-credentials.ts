@@ -1,18 +1,12 @@
-import { Injectable, Global, Module } from '@nestjs/common';
+import { Injectable } from '@nestjs/common';
 import type { Request } from 'express';
-import { clientAddress, rateLimitKeyOfAddress } from '../http/index.js';
+import { clientAddress, rateLimitKeyOfAddress, requestContext } from '../http/index.js';
 import { PlatformRateLimitConfiguration } from './rate-limit.configuration.js';
-import { perMinute, RateLimiters, type RequestLimit, RateLimitRejections } from './rate-limiters.js';
-import { AttemptLimitsRepository } from './attempt-limits.repository.js';
-
-/** Characters of a client ID, which is a UUID. Longer values are truncated to limit the memory for each key. */
-const CLIENT_ID_LENGTH = 36;
+import { perMinute, RateLimiters, type RequestLimit } from './rate-limiters.js';
 
 interface TooManyFailures {
   /** Seconds. */
   readonly retryAfter: number;
-  /** Whether this request stands for all that follow it in the client's request log. */
-  readonly isFirst: boolean;
   readonly headers: Readonly<Record<string, string>>;
 }
 
@@ -43,32 +37,26 @@ export class FailedCredentials {
   constructor(private readonly limiters: RateLimiters) {}
 
   /**
-   * Counts a failure.
+   * Counts a failure. Of those beyond a limit, only the first is recorded in the request log.
    *
-   * @param clientId absent for tokens, which do not name their client
+   * @param clientId absent for tokens whose client is not known
    * @returns undefined within the limits
    */
   async count(request: Request, clientId?: string): Promise<TooManyFailures | undefined> {
     const address = rateLimitKeyOfAddress(clientAddress(request));
     // In lower case, because credentials are accepted in every spelling of the UUID.
-    const both = `${address} ${(clientId ?? '').slice(0, CLIENT_ID_LENGTH).toLowerCase()}`;
-    // Counts the address first, which limits the number of client IDs to count.
+    const both = `${address} ${(clientId ?? '').toLowerCase()}`;
+    // Counts the address first, which limits the number of client IDs to count: afterwards, only those of clients that exist.
     const counts: [RequestLimit, string][] = [[this.perAddress, address]];
     if (clientId !== undefined) counts.push([this.perClient, both]);
     for (const [limit, subject] of counts) {
       const state = await limit.consume(subject);
       const { retryAfter } = state;
       if (retryAfter === undefined) continue;
-      const isFirst = (await this.entries.count(both)) === undefined;
-      return { retryAfter, isFirst, headers: limit.headersOf(state) };
+      const context = requestContext(request);
+      context.isRecorded &&= context.client !== undefined && (await this.entries.count(both)) === undefined;
+      return { retryAfter, headers: limit.headersOf(state) };
     }
     return undefined;
   }
 }
-
-@Global()
-@Module({
-  providers: [RateLimitRejections, RateLimiters, AttemptLimitsRepository, FailedCredentials],
-  exports: [RateLimiters, AttemptLimitsRepository, FailedCredentials],
-})
-export class RateLimitingModule {}

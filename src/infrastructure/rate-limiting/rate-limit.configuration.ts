@@ -44,14 +44,14 @@ export class PlatformRateLimitConfiguration {
 
   @EnvironmentVariable(
     'FAILED_CREDENTIALS_PER_MINUTE',
-    'Maximum number of requests per minute with wrong Basic credentials from one IP address for one client. Requests with the right credentials are never refused.',
+    'Maximum number of requests per minute with wrong Basic credentials, or API keys that are refused, from one IP address for one client. Requests with the right credentials are never refused.',
   )
   @IsIntegerBetween(1, 100_000_000)
   failuresPerClient: number = 30;
 
   @EnvironmentVariable(
     'FAILED_CREDENTIALS_PER_MINUTE_AND_ADDRESS',
-    'Maximum number of requests per minute with wrong credentials from one IP address: Basic credentials of all clients, MCP tokens and service tokens together. Requests with the right credentials are never refused.',
+    'Maximum number of requests per minute with wrong credentials from one IP address: Basic credentials and API keys of all clients, access tokens, MCP tokens and service tokens together. Requests with the right credentials are never refused.',
   )
   @IsIntegerBetween(1, 100_000_000)
   failuresPerAddress: number = 600;

@@ -10,4 +10,15 @@ describe('CountedLimit', () => {
     expect(await limit.consume('client')).toEqual({ remaining: 0, reset: 60 });
     expect(await limit.consume('client')).toEqual({ remaining: 0, reset: 60, retryAfter: 60 });
   });
+
+  it('keeps at most 128 characters of each subject, and still counts long subjects separately', async () => {
+    const kept: string[] = [];
+    const memory = new RateLimiterMemory({ points: 1, duration: 60 });
+    const limiter = { consume: (key: string) => (kept.push(key), memory.consume(key)) };
+    const limit = new CountedLimit(limiter, () => undefined);
+    for (const end of ['a', 'b']) expect(await limit.count(`${'x'.repeat(16_000)}${end}`)).toBeUndefined();
+    expect(await limit.count(`${'x'.repeat(16_000)}a`)).toBe(60);
+    expect(await limit.count('x'.repeat(128))).toBeUndefined();
+    expect(kept.map(({ length }) => length)).toEqual([44, 44, 44, 128]);
+  });
 });

@@ -5,6 +5,7 @@ import {
   RateLimiterRes,
   type RateLimiterAbstract,
 } from 'rate-limiter-flexible';
+import { boundedKey } from '../caching/index.js';
 import { LoadedConfiguration, type ConfigurationClass } from '../config/index.js';
 import { CounterMetric, Metrics } from '../metrics/index.js';
 import { Redis } from '../redis/index.js';
@@ -33,7 +34,7 @@ export class CountedLimit {
 
   async consume(subject: string): Promise<LimitState> {
     try {
-      const { remainingPoints, msBeforeNext } = await this.limiter.consume(subject);
+      const { remainingPoints, msBeforeNext } = await this.limiter.consume(boundedKey(subject));
       return { remaining: remainingPoints, reset: Math.ceil(msBeforeNext / SECOND) };
     } catch (rejection) {
       if (!(rejection instanceof RateLimiterRes)) throw rejection;
@@ -44,7 +45,7 @@ export class CountedLimit {
   }
 }
 
-/** A limit on requests, which tells clients its state in headers. */
+/** A limit on requests, which shows clients its state in headers. */
 export class RequestLimit extends CountedLimit {
   /** The value of `RateLimit-Policy` (draft-ietf-httpapi-ratelimit-headers-10). */
   private readonly policy: string;
@@ -70,8 +71,8 @@ export interface RateLimit {
   readonly name: string;
   readonly requests: (configuration: LoadedConfiguration) => number;
   /**
-   * Whose requests are counted together; all but addresses must be authenticated first. An agent is counted by its connection, or else
-   * by its token. `issuer`: an address at the authorization server of one API client.
+   * The sender whose requests are counted together; all but addresses must be authenticated first. An agent is counted by its
+   * connection, or else by its token. `issuer`: an address at the authorization server of one API client.
    */
   readonly per: 'client' | 'user' | 'agent' | 'address' | 'issuer';
   readonly seconds: number;

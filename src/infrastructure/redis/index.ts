@@ -1,2 +1,3 @@
 export * from './redis.configuration.js';
 export * from './redis.js';
+export * from './redis.module.js';

@@ -1,5 +1,14 @@
-import { rootCertificates, type ConnectionOptions } from 'node:tls';
-import { Configuration, EnvironmentVariable, isCertificate, parsedUrl, Satisfies } from '../config/index.js';
+import type { ConnectionOptions } from 'node:tls';
+import {
+  Configuration,
+  EnvironmentVariable,
+  isCertificate,
+  isOtherMachine,
+  parsedUrl,
+  Satisfies,
+  trustedWith,
+  type EncryptionRules,
+} from '../config/index.js';
 
 const DEFAULT_PORT = 6379;
 
@@ -28,7 +37,7 @@ const areRedisUrls = (value: unknown): boolean =>
   Array.isArray(value) && value.every(isRedisUrl) && (value.length < 2 || areOfOneCluster(value));
 
 @Configuration('Redis')
-export class RedisConfiguration {
+export class RedisConfiguration implements EncryptionRules {
   @EnvironmentVariable(
     'REDIS_URL',
     'Redis server in which several processes count rate limits together: `redis://user:password@host:6379/0`, or `rediss://` for TLS. For a Redis Cluster, set several addresses separated by commas, with the same user and password; repeat the address if there is only one. Without it, each process counts in memory.',
@@ -42,7 +51,7 @@ export class RedisConfiguration {
 
   @EnvironmentVariable(
     'REDIS_CA',
-    'Certificate (PEM) of a private certificate authority to trust in addition to the public ones, for connections to Redis.',
+    'Certificate (PEM) of a private certificate authority to trust in addition to the public ones, and to those of `NODE_EXTRA_CA_CERTS`, for connections to Redis.',
   )
   @Satisfies(isCertificate, 'authority must be a certificate in PEM')
   authority?: string;
@@ -74,8 +83,15 @@ export class RedisConfiguration {
     if (this.parsed[0]?.protocol !== 'rediss:') return undefined;
     return {
       minVersion: 'TLSv1.2',
-      ...(this.authority === undefined ? {} : { ca: [...rootCertificates, this.authority] }),
+      ...(this.authority === undefined ? {} : { ca: trustedWith(this.authority) }),
     };
+  }
+
+  unencryptedSettings(): string[] {
+    const isPlain = this.parsed.some(
+      ({ protocol, hostname }) => protocol === 'redis:' && isOtherMachine(hostname),
+    );
+    return isPlain ? ['REDIS_URL'] : [];
   }
 
   private get parsed(): readonly URL[] {

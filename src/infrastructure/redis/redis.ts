@@ -1,12 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import {
-  Global,
-  Injectable,
-  Logger,
-  Module,
-  type OnApplicationBootstrap,
-  type OnApplicationShutdown,
-} from '@nestjs/common';
+import { Injectable, Logger, type OnApplicationBootstrap, type OnApplicationShutdown } from '@nestjs/common';
 import { HttpAdapterHost } from '@nestjs/core';
 import { Cluster, Redis as SingleServer, type RedisOptions } from 'ioredis';
 import { GaugeMetric, Metrics } from '../metrics/index.js';
@@ -265,7 +258,3 @@ function reasonOf(cause: (Error & { readonly code?: string }) | undefined): stri
   }
   return cause.code ?? cause.message;
 }
-
-@Global()
-@Module({ providers: [Redis], exports: [Redis] })
-export class RedisModule {}

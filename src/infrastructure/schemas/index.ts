@@ -40,7 +40,7 @@ export interface Enumeration<Value extends string = string> {
 }
 
 /**
- * Names a set of strings.
+ * Names a set of strings, which may grow until the API document is built.
  *
  * @param name name of the schema and of the type in generated clients, such as `Environment`
  * @param description says in the API document what the set is for
@@ -50,7 +50,7 @@ export function enumeration<const Value extends string>(
   values: readonly Value[],
   description: string,
 ): Enumeration<Value> {
-  const reference = namedSchema(name, { type: 'string', enum: [...values], description });
+  const reference = namedSchema(name, { type: 'string', enum: values as Value[], description });
   return { name, description, values, reference };
 }
 

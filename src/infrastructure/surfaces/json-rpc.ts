@@ -1,7 +1,9 @@
 import { Catch, Injectable, type ExecutionContext } from '@nestjs/common';
 import type { Request } from 'express';
-import { INVALID_FIELD, type ApiError } from '../errors/index.js';
-import { ExceptionFilter, JsonBodyGuard, NOT_JSON, requestContext } from '../http/index.js';
+import { agentKeyOf, currentAgentOf } from '../auth/index.js';
+import { INVALID_FIELD, TOO_MANY_REQUESTS, type ApiError } from '../errors/index.js';
+import { ExceptionFilter, JsonBodyGuard, methodNotAllowed, NOT_JSON, requestContext } from '../http/index.js';
+import { ConnectorRateLimitConfiguration, perMinute, RateLimiters } from '../rate-limiting/index.js';
 
 /** The parts of a JSON-RPC message that the connector reads itself. All of them are unchecked input. */
 export interface JsonRpcMessage {
@@ -34,39 +36,118 @@ export function calledTool(message: unknown): { readonly name: unknown } | undef
   return { name: (params as { readonly name?: unknown } | null | undefined)?.name };
 }
 
+/** Messages of a batch. A client needs no more than a call of every tool. */
+const MAX_BATCH = 20;
+
+/** Returns the messages of a body: the array of a batch, or one message. */
+export function messagesIn(body: unknown): readonly UncheckedMessage[] {
+  return [body].flat() as UncheckedMessage[];
+}
+
+/**
+ * Counts all messages. Tool calls also have a lower limit of their own, whose refusal is a result that agents can read: only a
+ * client that ignores it, or repeats other messages without end, gets here.
+ */
+export const CONNECTOR_LIMIT = perMinute(
+  'mcp-messages',
+  'agent',
+  ConnectorRateLimitConfiguration,
+  'messagesPerMinute',
+);
+
 /** Any other name is the agent's own text, which may contain secrets. */
 const TOOL_NAME = /^[a-z][a-z_]{0,63}$/;
 
 /**
- * Reads the message, after the token was checked. Batches are refused: the protocol dropped them in revision 2025-06-18, and the
- * limits and the log would count a batch as one call. Only tool calls get an entry in the request log:
+ * Reads the message, after the token was checked: clients probe the address with GET or HEAD, and find the metadata in the challenge
+ * (401). Batches belong to the revision 2025-03-26; the limits and the log count
+ * each of their messages. Only tool calls get an entry in the request log:
  * `McpTokenAuthGuard` has excluded the request, because the kind of message was not known then.
  */
 @Injectable()
 export class JsonRpcMessageGuard extends JsonBodyGuard {
+  protected override readonly acceptsArray = true;
+
+  constructor(private readonly limiters: RateLimiters) {
+    super();
+  }
+
   override async canActivate(context: ExecutionContext): Promise<boolean> {
-    await super.canActivate(context);
     const request = context.switchToHttp().getRequest<Request>();
-    const message = request.body as Partial<Record<keyof JsonRpcMessage, unknown>>;
-    for (const name of ['id', 'method'] as const) {
-      const value = message[name];
-      if (typeof value === 'string' && value.length > MAX_LENGTH)
-        throw INVALID_FIELD.error(`The ${name} must not be longer than ${MAX_LENGTH} characters.`);
-    }
-    // Clients and models that have nothing to say send null, for all parameters or for some.
-    if (message.params === null) delete message.params;
-    // A long text has a member for each character.
-    if (typeof message.params === 'object') {
-      const params = message.params as Record<string, unknown>;
-      for (const [name, value] of Object.entries(params)) if (value === null) delete params[name];
-    }
-    const call = calledTool(message);
-    const attribution = requestContext(request);
-    attribution.isRecorded = call !== undefined;
-    if (typeof call?.name === 'string' && TOOL_NAME.test(call.name)) attribution.tool = call.name;
+    if (request.method !== 'POST') throw methodNotAllowed(['POST']);
+    await super.canActivate(context);
+    const messages = messagesIn(request.body);
+    if (messages.length > MAX_BATCH)
+      throw INVALID_FIELD.error(`A batch must not have more than ${MAX_BATCH} messages.`);
+    for (const message of messages) checkMessage(message);
+    // `RateLimitGuard` has counted the first one.
+    for (const _further of messages.slice(1)) await this.count(request);
+    const calls = messages.flatMap((message) => calledTool(message) ?? []);
+    const [tool, ...furtherTools] = calls.map(({ name }) =>
+      typeof name === 'string' && TOOL_NAME.test(name) ? name : undefined,
+    );
+    Object.assign(requestContext(request), { isRecorded: calls.length > 0, tool, furtherTools });
     return true;
   }
+
+  private async count(request: Request): Promise<void> {
+    const { retryAfter } = await this.limiters
+      .limit(CONNECTOR_LIMIT)
+      .consume(agentKeyOf(currentAgentOf(request)));
+    if (retryAfter !== undefined) throw TOO_MANY_REQUESTS.error(undefined, { retryAfter });
+  }
 }
+
+type UncheckedMessage = { -readonly [Member in keyof JsonRpcMessage]: unknown };
+
+/** @throws ApiError INVALID_FIELD */
+function checkMessage(message: UncheckedMessage): void {
+  for (const name of ['id', 'method'] as const) {
+    const value = message[name];
+    if (typeof value === 'string' && value.length > MAX_LENGTH)
+      throw INVALID_FIELD.error(`The ${name} must not be longer than ${MAX_LENGTH} characters.`);
+  }
+  for (const name of Object.keys(message)) if (!MEMBERS.has(name)) Reflect.deleteProperty(message, name);
+  // Clients and models that have nothing to say send null, for all parameters or for some. PHP writes an empty object as `[]`.
+  if (message.params === null || isEmptyArray(message.params)) delete message.params;
+  // A long text has a member for each character.
+  if (typeof message.params !== 'object') return;
+  const params = message.params as Record<string, unknown>;
+  for (const [name, value] of Object.entries(params)) if (value === null) delete params[name];
+  dropUnusableMeta(params);
+  if (message.method === 'initialize') Object.assign(params, aboutClient(params['capabilities']));
+}
+
+/** The members of messages (JSON-RPC 2.0, sections 4 and 5). Clients add others, such as a time, which the SDK would refuse. */
+const MEMBERS: ReadonlySet<string> = new Set(['jsonrpc', 'id', 'method', 'params', 'result', 'error']);
+/**
+ * Returns the properties of the client from its first message that the connector uses. The SDK would refuse the rest in other
+ * forms than those of the specification, such as `true` or `[]` for a capability, or no version.
+ */
+function aboutClient(capabilities: unknown): object {
+  const used = declaresUrlElicitation(capabilities) ? { elicitation: { url: {} } } : {};
+  return { capabilities: used, clientInfo: { name: 'agent', version: '0' } };
+}
+
+/** Returns whether a client declares that it shows URLs to its user (MCP, "Elicitation"). */
+export function declaresUrlElicitation(capabilities: unknown): boolean {
+  const { elicitation } = (capabilities ?? {}) as {
+    readonly elicitation?: { readonly url?: unknown } | null;
+  };
+  return typeof elicitation?.url === 'object' && elicitation.url !== null;
+}
+
+const isEmptyArray = (value: unknown): boolean => Array.isArray(value) && value.length === 0;
+
+/** Drops a `progressToken` that is none, such as null, because the connector reports no progress, and a `_meta` that is no object. */
+function dropUnusableMeta(params: Record<string, unknown>): void {
+  const meta = params['_meta'];
+  if (typeof meta !== 'object' || Array.isArray(meta)) delete params['_meta'];
+  else if (meta !== null && !isProgressToken((meta as Record<string, unknown>)['progressToken']))
+    Reflect.deleteProperty(meta, 'progressToken');
+}
+
+const isProgressToken = (value: unknown): boolean => typeof value === 'string' || Number.isInteger(value);
 
 /** Returns an error as a JSON-RPC error, with the error body of the API as `data`. */
 export function jsonRpcErrorOf(error: ApiError, { body }: Request): object {

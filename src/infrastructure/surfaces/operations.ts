@@ -16,17 +16,16 @@ import {
   DashboardPermissionGuard,
   INVALID_API_KEYS,
   INVALID_SERVICE_TOKEN,
-  listPermissions,
   McpTokenAuthGuard,
   missingServiceScope,
   OTHER_ENVIRONMENT,
-  permissionOf,
   RequirePermission,
   SECOND_FACTOR_REQUIRED,
+  ScopeGuard,
   ServiceScopeGuard,
   ServiceTokenAuthGuard,
-  type DashboardOperationName,
-  type DashboardPermission,
+  type ApiPermission,
+  type Scope,
   type ServiceScope,
 } from '../auth/index.js';
 import type { Surface } from '../config/index.js';
@@ -43,7 +42,13 @@ import {
   TOO_MANY_REQUESTS,
   UNSUPPORTED_MEDIA_TYPE,
 } from '../errors/index.js';
-import { JsonBodyGuard, OnSurface, OriginGuard } from '../http/index.js';
+import {
+  JsonBodyGuard,
+  OnSurface,
+  OpenToOtherOrigins,
+  OriginGuard,
+  RepeatAfterSlowBody,
+} from '../http/index.js';
 import {
   DocumentedOperation,
   resolveDescription,
@@ -52,13 +57,12 @@ import {
   type OperationDocument,
 } from '../openapi/index.js';
 import {
-  ConnectorRateLimitConfiguration,
   DashboardRateLimitConfiguration,
   perMinute,
   PlatformRateLimitConfiguration,
   type RateLimit,
 } from '../rate-limiting/index.js';
-import { JsonRpcExceptionFilter, JsonRpcMessageGuard } from './json-rpc.js';
+import { CONNECTOR_LIMIT, JsonRpcExceptionFilter, JsonRpcMessageGuard } from './json-rpc.js';
 import { OrganizationQueue } from './organization-queue.interceptor.js';
 import { RateLimitGuard } from './rate-limit.guard.js';
 
@@ -71,17 +75,6 @@ export const DashboardLimitGuard = RateLimitGuard(
   RATE_LIMIT_EXCEEDED,
 );
 
-/**
- * Counts all messages. Tool calls also have a lower limit of their own, whose refusal is a result that agents can read: only a
- * client that ignores it, or repeats other messages without end, gets here.
- */
-const CONNECTOR_LIMIT = perMinute(
-  'mcp-messages',
-  'agent',
-  ConnectorRateLimitConfiguration,
-  'messagesPerMinute',
-);
-
 type Guards = readonly (CanActivate | Type<CanActivate>)[];
 type Errors = OperationDocument['errors'];
 
@@ -92,15 +85,25 @@ interface PlatformChecks {
   readonly guards?: Guards;
 }
 
-/** An operation of the platform API. */
+/** An operation of the platform API. @param scope that an API key requires */
 export function PlatformOperation(
   document: OperationDocument,
+  scope: Scope,
   { limit = PLATFORM_LIMIT, guards = [] }: PlatformChecks = {},
 ): MethodDecorator {
   return applyDecorators(
-    guarded(document, [BasicAuthGuard, RateLimitGuard(limit, TOO_MANY_REQUESTS), ...guards]),
+    guarded(document, {
+      credentials: BasicAuthGuard,
+      limit: RateLimitGuard(limit, TOO_MANY_REQUESTS),
+      access: [ScopeGuard(scope), ...guards],
+    }),
     ApiBasicAuth('basic'),
-    documented('platform', document, [TOO_MANY_REQUESTS, ...commonErrors(document), INVALID_API_KEYS]),
+    documented('platform', withScope(document, scope), [
+      TOO_MANY_REQUESTS,
+      INSUFFICIENT_SCOPE,
+      ...commonErrors(document),
+      INVALID_API_KEYS,
+    ]),
   );
 }
 
@@ -110,27 +113,33 @@ export function SdkOperation(
   { limit }: { readonly limit: RateLimit },
 ): MethodDecorator {
   return applyDecorators(
-    guarded(document, [RateLimitGuard(limit, TOO_MANY_REQUESTS)]),
+    guarded(document, { limit: RateLimitGuard(limit, TOO_MANY_REQUESTS) }),
+    OpenToOtherOrigins(),
     ApiSecurity({}),
     documented('platform', document, [TOO_MANY_REQUESTS, ...commonErrors(document)]),
   );
 }
 
-/** An operation of the dashboard API. `DASHBOARD_OPERATIONS` says what it requires. */
-export function DashboardOperation(
-  document: OperationDocument,
-  permission: DashboardPermission = permissionOf(document.operationId as DashboardOperationName),
-): MethodDecorator {
+/** An operation of the dashboard API. The permission of the same name says what it requires. */
+export function DashboardOperation(document: OperationDocument, permission: ApiPermission): MethodDecorator {
   return applyDecorators(
     RequirePermission(permission),
-    guarded(document, [DashboardAuthGuard, DashboardLimitGuard, DashboardPermissionGuard]),
+    guarded(document, {
+      credentials: DashboardAuthGuard,
+      limit: DashboardLimitGuard,
+      access: [DashboardPermissionGuard],
+    }),
     UseInterceptors(OrganizationQueue),
     ApiSecurity('bearer'),
     ApiSecurity('session'),
-    documented('dashboard', withSentence(document, accessInWords(permission)), [
-      ...dashboardErrors(permission),
-      ...commonErrors(document),
-    ]),
+    documented(
+      'dashboard',
+      withSentence(
+        { ...document, action: permission.action, scope: permission.token },
+        accessInWords(permission),
+      ),
+      [...dashboardErrors(permission), ...commonErrors(document)],
+    ),
   );
 }
 
@@ -141,7 +150,7 @@ export function InternalOperation(
   readBody: Type<CanActivate> = JsonBodyGuard,
 ): MethodDecorator {
   return applyDecorators(
-    guarded(document, [ServiceTokenAuthGuard, ServiceScopeGuard(scope)], readBody),
+    guarded(document, { credentials: ServiceTokenAuthGuard, access: [ServiceScopeGuard(scope)] }, readBody),
     ApiSecurity('service-token'),
     documented('internal', withSentence(document, `Requires the scope \`${scope}\`.`), [
       withSharedMessages('InvalidServiceToken', INVALID_ACCESS_TOKEN, INVALID_SERVICE_TOKEN),
@@ -158,7 +167,8 @@ export function CareersOperation(
   { limit }: { readonly limit: RateLimit },
 ): MethodDecorator {
   return applyDecorators(
-    guarded(document, [RateLimitGuard(limit, RATE_LIMIT_EXCEEDED)]),
+    guarded(document, { limit: RateLimitGuard(limit, RATE_LIMIT_EXCEEDED) }),
+    OpenToOtherOrigins(),
     ApiSecurity({}),
     documented('careers', document, [RATE_LIMIT_EXCEEDED, ...commonErrors(document)]),
   );
@@ -168,27 +178,44 @@ export function CareersOperation(
 export function ConnectorRoute(): MethodDecorator {
   return applyDecorators(
     OnSurface('connector'),
+    OpenToOtherOrigins(),
     ApiExcludeEndpoint(),
     UseGuards(
       OriginGuard,
       McpTokenAuthGuard,
       RateLimitGuard(CONNECTOR_LIMIT, TOO_MANY_REQUESTS),
       JsonRpcMessageGuard,
+      RepeatAfterSlowBody(McpTokenAuthGuard),
     ),
     UseFilters(JsonRpcExceptionFilter),
   );
 }
 
+interface OperationGuards {
+  readonly credentials?: Type<CanActivate>;
+  readonly limit?: Type<CanActivate>;
+  readonly access?: Guards;
+}
+
 /**
  * Applies the guards, in the order of the specification ("Order of checks"): credentials (401), rate limit (429), access (403).
- * The last one reads the body, so that nothing of the body of a refused request is received.
+ * The body is read after them, so that nothing of the body of a refused request is received. All but the limit run again after a body
+ * that took long to arrive.
  */
 function guarded(
   { status, body }: OperationDocument,
-  guards: Guards,
+  { credentials, limit, access = [] }: OperationGuards,
   readBody: Type<CanActivate> = JsonBodyGuard,
 ): MethodDecorator {
-  return applyDecorators(HttpCode(status ?? 200), UseGuards(...guards, ...(body ? [readBody] : [])));
+  const identified = credentials ? [credentials] : [];
+  const limited = limit ? [limit] : [];
+  const ofBody = body ? [readBody, RepeatAfterSlowBody(...identified, ...access)] : [];
+  return applyDecorators(HttpCode(status ?? 200), UseGuards(...identified, ...limited, ...access, ...ofBody));
+}
+
+/** Adds the scope that API keys require. */
+export function withScope(document: OperationDocument, scope: Scope): OperationDocument {
+  return withSentence({ ...document, scope }, `API keys require the scope \`${scope}\`.`);
 }
 
 /** Adds what the operation requires to its description. */
@@ -202,7 +229,7 @@ function withSentence(document: OperationDocument, sentence: string): OperationD
 
 /** Assigns the operation to its surface, and documents it with the errors of the guards and its action in the audit log. */
 function documented(surface: Surface, document: OperationDocument, errors: Errors): MethodDecorator {
-  const action = listPermissions().find(([name]) => name === document.operationId)?.[1].action;
+  const { action } = document;
   const audited = action === undefined ? document : withSentence(document, `Audited as \`${action}\`.`);
   return DocumentedOperation(surface, { ...audited, errors: [...document.errors, ...errors] });
 }
@@ -215,7 +242,7 @@ function commonErrors({ body, errors }: OperationDocument): Errors {
 }
 
 /** Returns the errors of requests without the permission, or over the limit. */
-function dashboardErrors({ token, role }: DashboardPermission): Errors {
+function dashboardErrors({ token, role }: ApiPermission): Errors {
   return [
     INVALID_ACCESS_TOKEN,
     RATE_LIMIT_EXCEEDED,

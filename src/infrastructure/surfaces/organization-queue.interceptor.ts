@@ -37,7 +37,7 @@ export class OrganizationQueue implements NestInterceptor {
     if (isExempt || /^(?:GET|HEAD)$/.test(request.method)) return next.handle();
     const { organizationId } = dashboardActorOf(request);
     const handle = async (): Promise<unknown> => {
-      // Its client has disconnected while the request waited.
+      // The client has disconnected while the request waited.
       if (request.socket.destroyed) throw SERVICE_UNAVAILABLE.error();
       return lastValueFrom(next.handle(), { defaultValue: undefined });
     };

@@ -1,21 +1,5 @@
-import { Global, Injectable, Module } from '@nestjs/common';
-
-/** The wall clock. All code uses it, so that tests can set the time. `test/architecture` enforces this. */
-@Injectable()
-export class Clock {
-  now(): Date {
-    return new Date();
-  }
-
-  /** Milliseconds since the epoch. */
-  milliseconds(): number {
-    return Date.now();
-  }
-}
-
-@Global()
-@Module({ providers: [Clock], exports: [Clock] })
-export class TimeModule {}
+export { Clock } from './clock.js';
+export { TimeModule } from './time.module.js';
 
 /** Durations in milliseconds. */
 export const SECOND = 1000;
@@ -24,6 +8,11 @@ export const HOUR = 60 * MINUTE;
 export const DAY = 24 * HOUR;
 /** By which the clocks of two processes may differ: what one has stored after the other can have an earlier time. */
 export const CLOCK_TOLERANCE = 60 * SECOND;
+
+/** Returns a time as pages and emails show it: 2026-01-31 08:15:30 UTC. */
+export function timeInUtc(time: Date): string {
+  return `${time.toISOString().slice(0, 19).replace('T', ' ')} UTC`;
+}
 
 /**
  * Returns the cron expression of a job that runs once an hour. Each job has a minute of its own, so that the jobs do not

@@ -1,2 +1,3 @@
 export { SpanKind, SpanStatusCode, type Span } from '@opentelemetry/api';
-export { Tracing, TracingModule, type SpanOptions } from './tracing.js';
+export { Tracing, type SpanOptions } from './tracing.js';
+export { TracingModule } from './tracing.module.js';

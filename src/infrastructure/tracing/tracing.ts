@@ -1,6 +1,6 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { setTimeout as pause } from 'node:timers/promises';
-import { Global, Injectable, Logger, Module, type OnApplicationShutdown } from '@nestjs/common';
+import { Injectable, Logger, type OnApplicationShutdown } from '@nestjs/common';
 import {
   ROOT_CONTEXT,
   SpanStatusCode,
@@ -14,61 +14,10 @@ import {
   type Tracer,
 } from '@opentelemetry/api';
 import type { ReadableSpan, SpanExporter } from '@opentelemetry/sdk-trace';
-import { IsNumber, Matches, Max, Min } from 'class-validator';
-import { CounterMetric, Metrics } from '../metrics/index.js';
-import { Clock, MINUTE, SECOND } from '../time/index.js';
-import { Configuration, EnvironmentVariable, IsHttpUrl } from '../config/index.js';
-
-/** Names and values follow the OpenTelemetry specification. */
-@Configuration('Traces')
-class TracingConfiguration {
-  @EnvironmentVariable(
-    'OTEL_EXPORTER_OTLP_ENDPOINT',
-    'URL of a collector that accepts OTLP over HTTP, such as `http://collector:4318`. Without it, tracing is disabled.',
-  )
-  @IsHttpUrl('http://collector:4318')
-  endpoint?: string;
-
-  @EnvironmentVariable(
-    'OTEL_EXPORTER_OTLP_HEADERS',
-    'Headers for the collector, as `name=value`, separated by commas. Encode special characters as %XX.',
-    { secret: true },
-  )
-  @Matches(/^\s*[\w-]+=[^,]*(?:,\s*[\w-]+=[^,]*)*$/, {
-    message: 'headers must be name=value, separated by commas',
-  })
-  headers?: string;
-
-  @EnvironmentVariable('OTEL_SERVICE_NAME', 'Name of this service in traces.')
-  serviceName: string = 'merchant-connectivity-service';
-
-  @EnvironmentVariable(
-    'OTEL_TRACES_SAMPLER_ARG',
-    'Share of traces that are kept, from 0 to 1. The sampling decision of the client is ignored.',
-  )
-  @IsNumber()
-  @Min(0)
-  @Max(1)
-  sampledShare: number = 1;
-
-  get headerFields(): Record<string, string> {
-    const pairs = (this.headers ?? '').split(',').filter((pair) => pair.trim() !== '');
-    return Object.fromEntries(
-      pairs.map((pair) => {
-        const end = pair.indexOf('=');
-        return [pair.slice(0, end).trim(), decoded(pair.slice(end + 1).trim())];
-      }),
-    );
-  }
-}
-
-function decoded(text: string): string {
-  try {
-    return decodeURIComponent(text);
-  } catch {
-    return text;
-  }
-}
+import { CounterMetric, type Metrics } from '../metrics/index.js';
+import { VERSION } from '../project-files/index.js';
+import { MINUTE, SECOND, type Clock } from '../time/index.js';
+import type { TracingConfiguration } from './tracing.configuration.js';
 
 /** Milliseconds. A slow collector must not delay spans or a shutdown for long. */
 const EXPORT_TIMEOUT = 5 * SECOND;
@@ -108,7 +57,10 @@ async function openTraceExport(
   });
   const sampler = new sdk.TraceIdRatioBasedSampler(configuration.sampledShare);
   const provider = new sdk.TracerProvider({
-    resource: resources.resourceFromAttributes({ 'service.name': configuration.serviceName }),
+    resource: resources.resourceFromAttributes({
+      'service.name': configuration.serviceName,
+      'service.version': VERSION,
+    }),
     // Clients must not decide how many traces are kept, so their sampling decision is ignored.
     sampler: new sdk.ParentBasedSampler({
       root: sampler,
@@ -210,34 +162,26 @@ const SPANS = new CounterMetric({
   labels: ['outcome'],
 });
 
-@Global()
-@Module({
-  providers: [
-    {
-      provide: Tracing,
-      inject: [TracingConfiguration, Metrics, Clock],
-      useFactory: async (configuration: TracingConfiguration, metrics: Metrics, clock: Clock) => {
-        const listener = countedExports(metrics, clock);
-        return new Tracing(
-          configuration.endpoint ? await openTraceExport(configuration, listener) : undefined,
-        );
-      },
-    },
-  ],
-  exports: [Tracing],
-})
-export class TracingModule {}
+/** Returns what creates spans, and exports them if a collector is configured. */
+export async function openTracing(
+  configuration: TracingConfiguration,
+  metrics: Metrics,
+  clock: Clock,
+): Promise<Tracing> {
+  const listener = countedExports(metrics, clock);
+  return new Tracing(configuration.endpoint ? await openTraceExport(configuration, listener) : undefined);
+}
 
 /** Counts exports and logs failures, at most once a minute. */
 function countedExports(metrics: Metrics, clock: Clock): ExportListener {
   const logger = new Logger('Traces');
   const counter = metrics.counter(SPANS);
   for (const outcome of ['exported', 'lost']) counter.inc({ outcome }, 0);
-  let nextWarningAt = 0;
+  let nextWarningAt = -Infinity;
   return (spans, error) => {
     counter.inc({ outcome: error === undefined ? 'exported' : 'lost' }, spans);
-    if (error === undefined || clock.milliseconds() < nextWarningAt) return;
-    nextWarningAt = clock.milliseconds() + MINUTE;
+    if (error === undefined || clock.monotonic() < nextWarningAt) return;
+    nextWarningAt = clock.monotonic() + MINUTE;
     logger.warn(`Traces could not be exported: ${(error as Error).message}`);
   };
 }

@@ -1,17 +1,11 @@
-import type { INestApplicationContext, Type } from '@nestjs/common';
+import type { INestApplicationContext } from '@nestjs/common';
 import { DiscoveryService } from '@nestjs/core';
-import {
-  getMetadataStorage,
-  useContainer,
-  ValidateBy,
-  type ValidationArguments,
-  type ValidationOptions,
-} from 'class-validator';
+import { useContainer, ValidateBy, type ValidationArguments, type ValidationOptions } from 'class-validator';
+import { forgetConstraints } from '../framework-patches/index.js';
 import { isNorthAmerican } from '../phone-numbers/index.js';
-import { MESSAGES, withMessage, displayNameOf } from './messages.js';
+import { MESSAGES, withMessage, withProblem, displayNameOf } from './messages.js';
 import { hasAtMostCharacters, isMissing, isStorable } from './text.js';
 import { isTimestamp } from './timestamp.js';
-import { forgetConstraints } from './validations.js';
 
 /**
  * Makes class-validator use the constraint classes that are Nest providers, so that they can inject dependencies.
@@ -19,15 +13,11 @@ import { forgetConstraints } from './validations.js';
  */
 export function provideConstraints(app: INestApplicationContext): void {
   const providers = app.get(DiscoveryService, { strict: false }).getProviders();
-  const isConstraint = (type: unknown): boolean =>
-    getMetadataStorage().getTargetValidatorConstraints(type as Type).length > 0;
-  const constraints = new Map(
-    providers
-      .filter(({ metatype }) => isConstraint(metatype))
-      .map(({ metatype, instance }) => [metatype as unknown, instance as unknown]),
+  const instances = new Map(
+    providers.map(({ metatype, instance }) => [metatype as unknown, instance as unknown]),
   );
   forgetConstraints();
-  useContainer({ get: (type: unknown) => constraints.get(type) }, { fallback: true });
+  useContainer({ get: (type: unknown) => instances.get(type) }, { fallback: true });
 }
 
 /** Returns the value of another field of the object that is validated. */
@@ -35,14 +25,13 @@ export function siblingOf(context: ValidationArguments | undefined, field: strin
   return (context?.object as Record<string, unknown> | undefined)?.[field];
 }
 
-/** Creates a constraint from a function. @param limit the limit that the message states */
+/** Creates a constraint from a function. */
 export function Constraint(
   name: string,
   validate: (value: unknown, context?: ValidationArguments) => boolean,
   options: ValidationOptions,
-  limit?: number,
 ): PropertyDecorator {
-  return ValidateBy({ name, constraints: [limit], validator: { validate } }, options);
+  return ValidateBy({ name, validator: { validate } }, options);
 }
 
 /** Requires text that PostgreSQL can store. */
@@ -53,7 +42,7 @@ export function IsStorable(): PropertyDecorator {
 /** Limits the length in code points; class-validator's `MaxLength` counts UTF-16 units. */
 export function MaxCharacters(limit: number): PropertyDecorator {
   const validate = (value: unknown): boolean => hasAtMostCharacters(value as string, limit);
-  return Constraint('maxCharacters', validate, withMessage(MESSAGES.maxCharacters), limit);
+  return Constraint('maxCharacters', validate, withMessage(MESSAGES.maxCharacters, limit));
 }
 
 /** Requires an RFC 3339 timestamp. */
@@ -69,7 +58,7 @@ export function IsNotBefore(other: string): PropertyDecorator {
       const start = siblingOf(context, other);
       return isMissing(start) || Date.parse(value as string) >= Date.parse(start as string);
     },
-    withMessage((field) => `The ${displayNameOf(other)} field must not be after the ${field} field.`),
+    withProblem(({ property }) => ({ field: other, rule: MESSAGES.notAfter, other: property })),
   );
 }
 
@@ -94,7 +83,10 @@ export function HasValidContents(
   return Constraint(
     'hasValidContents',
     (value, context) => validate(value, displayNameOf(context?.property ?? '')) === undefined,
-    { message: ({ value, property }) => validate(value, displayNameOf(property)) ?? '' },
+    withProblem(({ value, property }) => ({
+      field: property,
+      rule: (field) => validate(value, field) ?? '',
+    })),
   );
 }
 

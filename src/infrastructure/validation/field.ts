@@ -2,7 +2,7 @@ import { applyDecorators } from '@nestjs/common';
 import { ApiProperty, ApiPropertyOptional, type ApiPropertyOptions } from '@nestjs/swagger';
 import { Transform } from 'class-transformer';
 import { IsDefined, IsOptional, ValidateIf } from 'class-validator';
-import { MESSAGES, withMessage, displayNameOf } from './messages.js';
+import { MESSAGES, withMessage, withProblem } from './messages.js';
 import { isMissing } from './text.js';
 
 export interface FieldOptions {
@@ -49,6 +49,11 @@ export function conditionOf(target: object, property: string): ConditionalPresen
 /** Returns whether the field is a parameter of a form. */
 export function isInForm(target: object, property: string): boolean {
   return fieldOf(target, property)?.in === 'form';
+}
+
+/** Returns whether the field is an array. */
+export function isList(target: object, property: string): boolean {
+  return fieldOf(target, property)?.schema.type === 'array';
 }
 
 /** Fields of a query string, a form or a path cannot be null. */
@@ -101,13 +106,10 @@ function presence(required: Presence): PropertyDecorator[] {
     'when' in required
       ? [required.when, (value: unknown) => value === required.is, `is ${required.is}`]
       : [required.unless, isMissing, 'field is not present'];
+  const rule = (field: string, _limit: unknown, otherField: string): string =>
+    `The ${field} field is required when the ${otherField} ${condition}.`;
   return [
     ValidateIf((object: Record<string, unknown>, value) => !isMissing(value) || isRequired(object[other])),
-    IsDefined({
-      ...withMessage(
-        (field) => `The ${field} field is required when the ${displayNameOf(other)} ${condition}.`,
-      ),
-      ...('unless' in required && { context: { alternative: other } }),
-    }),
+    IsDefined(withProblem(({ property }) => ({ field: property, rule, other }))),
   ];
 }

@@ -28,7 +28,7 @@ import {
 } from './constraints.js';
 import { Field, type FieldOptions } from './field.js';
 import { MESSAGES, withMessage } from './messages.js';
-import { restoreOffset } from './timestamp.js';
+import { inUpperCase, restoreOffset } from './timestamp.js';
 
 /** RFC 5321, section 4.5.3.1.3: A path has at most 256 characters, including the angle brackets around the address. */
 const MAX_EMAIL_LENGTH = 254;
@@ -94,8 +94,8 @@ export function IntegerField(
   return Field(
     { ...options, schema, convert: options.in && integerOf },
     IsInt(withMessage(MESSAGES.integer)),
-    ...(max === undefined ? [] : [Max(max, withMessage(MESSAGES.max))]),
-    ...(min === undefined ? [] : [Min(min, withMessage(MESSAGES.min))]),
+    ...(max === undefined ? [] : [Max(max, withMessage(MESSAGES.max, max))]),
+    ...(min === undefined ? [] : [Min(min, withMessage(MESSAGES.min, min))]),
     ...validators,
   );
 }
@@ -120,19 +120,33 @@ export function BooleanField(options: FieldOptions): PropertyDecorator {
   );
 }
 
-/** One of the values of an enumeration. Those of a form need no name. */
+/** One of the values of an enumeration. Enumerations of forms need no name. */
 export function EnumField(
   allowed: Enumeration | readonly string[],
   options: FieldOptions,
 ): PropertyDecorator {
   const [values, schema] =
     'reference' in allowed
-      ? [allowed.values, { allOf: [allowed.reference] }]
+      ? [allowed.values, { enum: [...allowed.values], enumName: allowed.name }]
       : [allowed, { enum: [...allowed] }];
   return Field(
     { ...options, schema: { type: 'string', ...schema } as ApiPropertyOptions },
-    IsIn(values, withMessage(MESSAGES.selected)),
+    IsIn(values, withMessage(MESSAGES.selected, values)),
   );
+}
+
+const MAX_VALUES = 100;
+
+/** Values of an enumeration, as a parameter of a query that can be repeated. */
+export function EnumListField({ values, reference }: Enumeration, options: FieldOptions): PropertyDecorator {
+  return ArrayField({
+    ...options,
+    // Capabilities add values when the class of the field exists already.
+    max: MAX_VALUES,
+    items: reference,
+    validateItem: (item, field) =>
+      values.includes(item as string) ? undefined : MESSAGES.selected(field, values),
+  });
 }
 
 /** A UUID of any version. */
@@ -150,7 +164,11 @@ export function TimestampField(
   ...validators: PropertyDecorator[]
 ): PropertyDecorator {
   return Field(
-    { ...options, schema: { type: String, format: 'date-time' }, convert: options.in && restoreOffset },
+    {
+      ...options,
+      schema: { type: String, format: 'date-time' },
+      convert: options.in ? restoreOffset : inUpperCase,
+    },
     IsTimestamp(),
     ...(notBefore === undefined ? [] : [IsNotBefore(notBefore)]),
     ...validators,
@@ -179,7 +197,7 @@ export function UrlField(options: FieldOptions, ...validators: PropertyDecorator
 }
 
 /** ITU-T E.164: a plus sign, a country code that does not begin with 0, at most 15 digits. */
-const E164 = /^\+[1-9]\d{1,14}$/;
+export const E164 = /^\+[1-9]\d{1,14}$/;
 
 /** An E.164 phone number: of any country, or only valid numbers of the US and Canada. */
 export function PhoneNumberField({
@@ -200,17 +218,23 @@ interface ArrayOptions extends FieldOptions {
   readonly validateItem: (item: unknown, field: string) => string | undefined;
 }
 
-/** An array of 1 to `max` items; an empty array counts as missing. In a form, the lines of a text area. */
+/** An array of 1 to `max` items; an empty array counts as missing. In a form, the lines of a text area; in a query, a parameter that can be repeated. */
 export function ArrayField({ max, items, validateItem, ...options }: ArrayOptions): PropertyDecorator {
   const schema = { type: 'array', items, minItems: 1, maxItems: max } as ApiPropertyOptions;
   return Field(
-    { ...options, schema, convert: options.in === 'form' ? linesOf : undefined },
+    {
+      ...options,
+      schema,
+      convert: options.in === 'form' ? linesOf : options.in === 'query' ? itemsOf : undefined,
+    },
     IsArray(withMessage(MESSAGES.array)),
     ArrayNotEmpty(withMessage(MESSAGES.required)),
-    ArrayMaxSize(max, withMessage(MESSAGES.maxItems)),
+    ArrayMaxSize(max, withMessage(MESSAGES.maxItems, max)),
     HasValidContents((value, field) => validateItems(value as unknown[], field, validateItem)),
   );
 }
+
+const itemsOf = (value: unknown): unknown => (typeof value === 'string' ? [value] : value);
 
 function linesOf(value: unknown): unknown {
   return typeof value === 'string' ? value.split(/[\s,]+/).filter(Boolean) : value;

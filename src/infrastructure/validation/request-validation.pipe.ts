@@ -2,10 +2,12 @@ import { Injectable, ValidationPipe, type ArgumentMetadata, type Type } from '@n
 import { plainToInstance } from 'class-transformer';
 import { validateSync, type ValidationError } from 'class-validator';
 import { INVALID_FIELD } from '../errors/index.js';
-import { MESSAGES, displayNameOf } from './messages.js';
+import { isKnownValid } from '../framework-patches/index.js';
+import { fieldError, MESSAGES, displayNameOf, problemOf } from './messages.js';
+import { conditionOf } from './field.js';
 import { similarName } from './similar-name.js';
 import { isMissing } from './text.js';
-import { fieldsOf, hasFields, isKnownValid, type DtoFields } from './validations.js';
+import { fieldsOf, hasFields, type DtoFields } from './validations.js';
 
 /**
  * Turns bodies and queries into DTOs. The first violation in the order of the fields becomes the error. Unknown members
@@ -30,7 +32,7 @@ export class RequestValidationPipe extends ValidationPipe {
  * @throws ApiError INVALID_FIELD for an unknown, repeated or blank parameter, or the first violation
  */
 export function validatedQuery<Dto extends object>(type: Type<Dto>, query: object): Dto {
-  rejectUnknown(query, fieldsOf(type).names);
+  rejectUnknown(query, fieldsOf(type));
   const dto = validated(type, query);
   rejectBlank(query);
   return dto;
@@ -44,10 +46,13 @@ export function validatedQuery<Dto extends object>(type: Type<Dto>, query: objec
 export function validated<Dto extends object>(type: Type<Dto>, value: object): Dto {
   const dto = instanceOf(type, value as Readonly<Record<string, unknown>>);
   const violations = isKnownValid(dto) ? [] : validateSync(dto, { stopAtFirstError: true });
-  const message = messageAboutMissing(type, violations) ?? Object.values(violations[0]?.constraints ?? {})[0];
-  const misspelled = messageAboutMisspelled(value, fieldsOf(type), violations[0]?.property);
-  const problems = [message, misspelled].filter((problem) => problem !== undefined);
-  if (problems.length > 0) throw INVALID_FIELD.error(problems.join(' '));
+  const [violation] = violations;
+  const missing = messageAboutMissing(type, violations);
+  const message = missing ?? Object.values(violation?.constraints ?? {})[0];
+  const misspelled = messageAboutMisspelled(value, fieldsOf(type), violation?.property);
+  const sentences = [message, misspelled].filter((sentence) => sentence !== undefined);
+  if (sentences.length > 0)
+    throw INVALID_FIELD.error(sentences.join(' '), missing === undefined ? problemOf(violation) : {});
   return dto;
 }
 
@@ -66,13 +71,14 @@ function instanceOf<Dto extends object>(type: Type<Dto>, value: Readonly<Record<
   return Object.assign(plainToInstance(type, scalars, { ignoreDecorators: true }), containers);
 }
 
-function rejectUnknown(query: object, known: ReadonlySet<string>): void {
+function rejectUnknown(query: object, { names: known, repeatable }: DtoFields): void {
   for (const [name, value] of Object.entries(query)) {
     if (!known.has(name)) {
       const meant = similarName(name, [...known]);
       throw INVALID_FIELD.error(MESSAGES.unknownParameter(quoted(name), meant));
     }
-    if (Array.isArray(value)) throw INVALID_FIELD.error(MESSAGES.repeatedParameter(quoted(name)));
+    if (Array.isArray(value) && !repeatable.has(name))
+      throw fieldError({ field: name, rule: MESSAGES.repeatedParameter, limit: quoted(name) });
   }
 }
 
@@ -104,16 +110,11 @@ function quoted(name: string): string {
 /** Runs after the validation, which has a message of its own for required parameters. */
 function rejectBlank(query: object): void {
   const blank = Object.entries(query).find(([, value]) => isMissing(value));
-  if (blank) throw INVALID_FIELD.error(MESSAGES.blankParameter(blank[0]));
+  if (blank) throw fieldError({ field: blank[0], rule: MESSAGES.blankParameter, limit: blank[0] });
 }
 
 const typesReportingAll = new WeakSet<object>();
 const listFormat = new Intl.ListFormat('en-US');
-
-/** Context of a violation: the field that can be sent instead of the missing one. */
-interface MissingContext {
-  readonly alternative?: string;
-}
 
 /** Class decorator for a form that users fill in: one message names all missing fields. */
 export function ReportAllMissingFields(): ClassDecorator {
@@ -126,13 +127,14 @@ export function ReportAllMissingFields(): ClassDecorator {
  * Returns the message about all missing fields of a DTO with `@ReportAllMissingFields()`, if the first problem is a
  * missing field and there are several.
  */
-function messageAboutMissing(target: object, violations: readonly ValidationError[]): string | undefined {
+function messageAboutMissing(target: Type, violations: readonly ValidationError[]): string | undefined {
   if (!isMissingField(violations[0]) || !typesReportingAll.has(target)) return undefined;
   const names: string[] = [];
   const covered = new Set<string>();
-  for (const { property, contexts } of violations.filter(isMissingField)) {
+  for (const { property } of violations.filter(isMissingField)) {
     if (covered.has(property)) continue;
-    const { alternative } = (contexts?.['isDefined'] ?? {}) as MissingContext;
+    const condition = conditionOf(target.prototype as object, property);
+    const alternative = condition && 'unless' in condition ? condition.unless : undefined;
     names.push(
       displayNameOf(property) + (alternative === undefined ? '' : ` (or ${displayNameOf(alternative)})`),
     );

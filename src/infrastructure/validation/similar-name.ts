@@ -19,7 +19,8 @@ function isOneEditAway(name: string, other: string): boolean {
   if (Math.abs(name.length - other.length) > 1) return false;
   let at = 0;
   while (at < name.length && name[at] === other[at]) at += 1;
-  const [rest, otherRest] = [name.slice(at), other.slice(at)];
+  const rest = name.slice(at);
+  const otherRest = other.slice(at);
   return (
     rest.slice(1) === otherRest.slice(1) ||
     rest === otherRest.slice(1) ||

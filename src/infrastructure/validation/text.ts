@@ -35,6 +35,27 @@ export function validateText(field: string, value: unknown, limit = Infinity): s
   return hasAtMostCharacters(value, limit) ? undefined : MESSAGES.maxCharacters(field, limit);
 }
 
+/**
+ * Returns the letters and digits of a code that a user typed: in upper case, and in ASCII, because keyboards for Chinese, Japanese and
+ * Korean write them in full width, and those for Arabic and Indian languages have digits of their own.
+ */
+export function typedCode(text: string): string {
+  const characters =
+    text
+      .normalize('NFKC')
+      .toUpperCase()
+      .match(/[\p{L}\p{N}]/gu) ?? [];
+  return characters.map((character) => (/\p{Nd}/u.test(character) ? digitOf(character) : character)).join('');
+}
+
+/** Returns the value of a decimal digit. In Unicode, those of a script follow each other from 0 to 9. */
+function digitOf(character: string): number {
+  const code = character.codePointAt(0) ?? 0;
+  let value = 0;
+  while (/\p{Nd}/u.test(String.fromCodePoint(code - value - 1))) value += 1;
+  return value;
+}
+
 const MAX_NAME_LENGTH = 256;
 
 /**

@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { isTimestamp, restoreOffset } from './timestamp.js';
+import { inUpperCase, isTimestamp, restoreOffset } from './timestamp.js';
 
 describe('isTimestamp', () => {
   it.each([
@@ -72,6 +72,18 @@ describe('restoreOffset', () => {
     ['2026-01-31T08:15:30.5 00:00', '2026-01-31T08:15:30.5+00:00'],
     ['2026-01-31T08:15:30-05:00', '2026-01-31T08:15:30-05:00'],
     ['2026-01-31 08:15:30Z', '2026-01-31 08:15:30Z'],
+    ['2026-01-31t08:15:30 05:30', '2026-01-31T08:15:30+05:30'],
     [['2026-01-31T08:15:30 05:30'], ['2026-01-31T08:15:30 05:30']],
   ])('turns %j into %j', (value, restored) => expect(restoreOffset(value)).toEqual(restored));
+});
+
+describe('inUpperCase', () => {
+  it.each([
+    ['2026-01-31t08:15:30z', '2026-01-31T08:15:30Z'],
+    ['2026-01-31t08:15:30.5-05:30', '2026-01-31T08:15:30.5-05:30'],
+    ['2026-01-31T08:15:30z', '2026-01-31T08:15:30Z'],
+    ['yesterday', 'yesterday'],
+    ['2026-01-31tz', '2026-01-31TZ'],
+    [1_769_847_330, 1_769_847_330],
+  ])('turns %j into %j', (value, read) => expect(inUpperCase(value)).toEqual(read));
 });

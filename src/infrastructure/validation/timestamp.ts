@@ -14,10 +14,17 @@ export function isTimestamp(value: unknown): value is string {
   return /^\d/.test(new Date(value as string).toISOString());
 }
 
+/** Writes the letters in upper case, as JavaScript reads them. RFC 3339, section 5.6, allows both. */
+export function inUpperCase(value: unknown): unknown {
+  return typeof value === 'string'
+    ? value.replace(/(?<=^[\d-]{10})t|z$/g, (letter) => letter.toUpperCase())
+    : value;
+}
+
 /**
- * Restores the plus sign of an offset. The query parser decodes an unescaped `+` as a space, and many clients do not escape
+ * Restores the plus sign of an offset, too. The query parser decodes an unescaped `+` as a space, and many clients do not escape
  * it. A space has no other meaning here.
  */
 export function restoreOffset(value: unknown): unknown {
-  return typeof value === 'string' ? value.replace(/ (?=\d{2}:?\d{2}$)/, '+') : value;
+  return typeof value === 'string' ? inUpperCase(value.replace(/ (?=\d{2}:?\d{2}$)/, '+')) : value;
 }

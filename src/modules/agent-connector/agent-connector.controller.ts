@@ -1,4 +1,5 @@
-import { Controller, Post, Req, Res } from '@nestjs/common';
+import { All, Controller, Req, Res } from '@nestjs/common';
+import { AcceptSlashAtEnd } from '../../infrastructure/http/index.js';
 import type { Request, Response } from 'express';
 import { ConnectorRoute } from '../../infrastructure/surfaces/index.js';
 import { AgentConnectorService } from './agent-connector.service.js';
@@ -7,8 +8,12 @@ import { AgentConnectorService } from './agent-connector.service.js';
 export class AgentConnectorController {
   constructor(private readonly connector: AgentConnectorService) {}
 
-  /** With `client_id`, the address of the agents of one API client, where they can log in. */
-  @Post(['mcp', 'mcp/:client_id'])
+  /**
+   * With `client_id`, the address of the agents of one API client, where they can log in. `JsonRpcMessageGuard` refuses other methods
+   * than POST.
+   */
+  @All(['mcp', 'mcp/:client_id'])
+  @AcceptSlashAtEnd()
   @ConnectorRoute()
   serve(@Req() request: Request, @Res() response: Response): Promise<void> {
     return this.connector.serve(request, response);

@@ -18,6 +18,7 @@ const TOOLS = {
   useFactory: (...groups: ToolGroup[]) => new Tools(groups.flatMap(({ tools }) => tools)),
 };
 
+/** The agent connector: `POST /mcp` and its tools. */
 @Module({
   imports: [
     DetectedAccountsModule,

@@ -3,9 +3,11 @@ import { createMcpHandler, Server, type McpHttpHandler } from '@modelcontextprot
 import type { Request as ExpressRequest, Response as ExpressResponse } from 'express';
 import { currentAgentOf } from '../../infrastructure/auth/index.js';
 import { PublicAddress, requestContext } from '../../infrastructure/http/index.js';
+import { VERSION } from '../../infrastructure/project-files/index.js';
 import {
   calledTool,
   idOf,
+  messagesIn,
   INVALID_PARAMS,
   METHOD_NOT_FOUND,
   type JsonRpcMessage,
@@ -13,12 +15,13 @@ import {
 import { HOUR, SECOND } from '../../infrastructure/time/index.js';
 import { argumentsIn } from './tools/tool-arguments.js';
 import { ToolCalls, type MessageContext } from './tools/tool-calls.js';
+import { sessionHeadersFor, wayOfElicitation } from './tools/url-elicitation.js';
 import { Tools } from './tools/tool-registry.js';
 
 /** Characters of each text in an error. */
 const MAX_LENGTH = 300;
 /** The JSON-RPC message in a response: the whole body, or the data of an event. */
-const MESSAGE = /(?<=^|\ndata: )\{[^\n]*\}(?=\n|$)/;
+const MESSAGE = /(?<=^|\ndata: )(?:\{[^\n]*\}|\[[^\n]*\])(?=\n|$)/;
 /** How the SDK lists the problems that Zod found. No message begins with a text of the client. */
 const ZOD_ISSUES = /^(?:Invalid [\w/]+ request: )?(\[\s*\{.*\}\s*\])$/s;
 
@@ -61,7 +64,8 @@ function shortened(_key: string, value: unknown): unknown {
 const INSTRUCTIONS =
   'These tools act for one user of a company that is connected to the Merchant Connectivity platform. They tell which ' +
   'merchants the user has accounts with, and let the user connect such an account. Only the user can sign in: create a ' +
-  'sign-in link, tell the user that a text message with the link has been sent, and check the state of the link later. ' +
+  'sign-in link, tell the user that a text message with the link has been sent, or give the user its URL, and check the state of ' +
+  'the link later. ' +
   'Never ask the user for a password or a one-time code of a merchant.';
 
 /**
@@ -72,8 +76,9 @@ const CACHE_HINT = { ttlMs: HOUR, cacheScope: 'private' } as const;
 const CACHE_HINTS = { 'tools/list': CACHE_HINT, 'server/discover': CACHE_HINT };
 
 /** The headers of the protocol. The SDK needs no others, and does not get the token. */
-const PROTOCOL_HEADER = /^(?:accept|content-type|mcp-.*)$/;
+const PROTOCOL_HEADER = /^(?:accept|content-type|mcp-(?!session-id).*)$/;
 
+const REVISION = 'MCP-Protocol-Version';
 const JSON_TYPE = 'application/json';
 /** Clients of earlier revisions get the message as the only event of a stream. */
 const STREAM_TYPE = 'text/event-stream';
@@ -103,22 +108,64 @@ export class AgentConnectorService {
     );
   }
 
-  /** Responds to the message that `JsonRpcMessageGuard` has read. */
+  /**
+   * Responds to the message that `JsonRpcMessageGuard` has read, or to the messages of a batch, in their order.
+   *
+   * @throws ApiError INSUFFICIENT_SCOPE before any message of a batch has an effect
+   */
   async serve(request: ExpressRequest, response: ExpressResponse): Promise<void> {
-    const message = request.body as JsonRpcMessage;
-    // The SDK would keep the stream open, but no list of tools changes while its token is valid.
-    if (message.method === 'subscriptions/listen') {
-      const error = { code: METHOD_NOT_FOUND, message: 'The agent connector sends no notifications.' };
-      response.status(404).json({ jsonrpc: '2.0', id: idOf(message), error });
-      return;
-    }
+    const messages = messagesIn(request.body);
+    const contexts: MessageContext[] = [];
+    for (const message of messages) contexts.push(await this.contextOf(message, request, response));
+    const replies: Reply[] = [];
+    for (const [index, message] of messages.entries())
+      replies.push(await this.reply(request, message, contexts[index] as MessageContext));
+    const { status, contentType, text } = Array.isArray(request.body)
+      ? joined(replies)
+      : (replies[0] as Reply);
+    const wantsJson = contentType === STREAM_TYPE && !request.accepts(STREAM_TYPE);
+    const body = wantsJson ? messageIn(text) : text;
+    if (contentType !== null) response.setHeader('Content-Type', wantsJson ? JSON_TYPE : contentType);
+    response.status(status);
+    await requestContext(request).recordNow();
+    response.end(body);
+  }
+
+  private async contextOf(
+    message: JsonRpcMessage,
+    request: ExpressRequest,
+    response: ExpressResponse,
+  ): Promise<MessageContext> {
     const agent = currentAgentOf(request);
     const call = calledTool(message);
     const tool = this.tools.find(call?.name);
     const refusal = call && (await this.calls.admit(agent, tool, response));
-    const context: MessageContext = { agent, tool, requestId: requestContext(request).requestId, refusal };
+    response.set(sessionHeadersFor(message));
+    const { requestId } = requestContext(request);
+    return {
+      agent,
+      tool,
+      requestId,
+      refusal,
+      elicitation: wayOfElicitation(message, request.get('Mcp-Session-Id')),
+      completed: [],
+    };
+  }
+
+  private async reply(
+    request: ExpressRequest,
+    message: JsonRpcMessage,
+    context: MessageContext,
+  ): Promise<Reply> {
+    // The SDK would keep the stream open, but no list of tools changes while its token is valid.
+    if (message.method === 'subscriptions/listen') {
+      const error = { code: METHOD_NOT_FOUND, message: 'The agent connector sends no notifications.' };
+      const text = JSON.stringify({ jsonrpc: '2.0', id: idOf(message), error });
+      return { status: 404, contentType: `${JSON_TYPE}; charset=utf-8`, text };
+    }
+    const { agent } = context;
     const result = await this.handler.fetch(toWebRequest(request, message), {
-      parsedBody: call ? withReadArguments(message) : message,
+      parsedBody: calledTool(message) ? withReadArguments(message) : message,
       authInfo: {
         token: '',
         clientId: agent.client.clientId,
@@ -128,13 +175,13 @@ export class AgentConnectorService {
       },
     });
     const contentType = result.headers.get('content-type');
-    const text = withReadableError(await result.text());
-    const wantsJson = contentType === STREAM_TYPE && !request.accepts(STREAM_TYPE);
-    const body = wantsJson ? messageIn(text) : text;
-    if (contentType !== null) response.setHeader('Content-Type', wantsJson ? JSON_TYPE : contentType);
-    response.status(result.status);
-    await requestContext(request).recordNow();
-    response.end(body);
+    // The tool may still be running until the response has been read.
+    const readable = withReadableError(await result.text());
+    const takesEvents = contentType === STREAM_TYPE && request.accepts(STREAM_TYPE) !== false;
+    const isNotified = context.elicitation === 'error' && takesEvents && !Array.isArray(request.body);
+    const events = isNotified ? context.completed : [];
+    const text = events.map(completionOf).join('') + readable;
+    return { status: result.status, contentType, text };
   }
 
   private serverFor(context: MessageContext): Server {
@@ -142,15 +189,46 @@ export class AgentConnectorService {
       {
         name: 'merchant-connectivity',
         title: 'Merchant Connectivity',
-        version: '1.0.0',
+        version: VERSION,
         websiteUrl: this.address.find('platform'),
       },
-      { capabilities: { tools: {} }, instructions: INSTRUCTIONS, cacheHints: CACHE_HINTS },
+      {
+        capabilities: { tools: {} },
+        instructions: INSTRUCTIONS,
+        cacheHints: CACHE_HINTS,
+        requestState: { verify: (state: string) => this.calls.openState(state, context) },
+      },
     );
-    server.setRequestHandler('tools/list', () => ({ tools: this.tools.offeredTo(context.agent) }));
-    server.setRequestHandler('tools/call', ({ params }) => this.calls.run(context, params.arguments));
+    server.setRequestHandler('tools/list', async () => ({
+      tools: await this.tools.offeredTo(context.agent),
+    }));
+    server.setRequestHandler('tools/call', ({ params }, { mcpReq }) =>
+      this.calls.run(context, params.arguments, {
+        id: mcpReq.requestState<string>(),
+        responses: mcpReq.inputResponses,
+      }),
+    );
     return server;
   }
+}
+
+/** Returns the event that notifies a client of revision 2025-11-25 that its user has completed the elicitation. */
+function completionOf(elicitationId: string): string {
+  const message = { jsonrpc: '2.0', method: 'notifications/elicitation/complete', params: { elicitationId } };
+  return `event: message\ndata: ${JSON.stringify(message)}\n\n`;
+}
+
+interface Reply {
+  readonly status: number;
+  readonly contentType: string | null;
+  readonly text: string;
+}
+
+/** Returns the response to a batch (JSON-RPC 2.0, section 6): notifications have none. */
+function joined(replies: readonly Reply[]): Reply {
+  const texts = replies.map(({ text }) => messageIn(text)).filter((text) => text !== '');
+  if (texts.length === 0) return { status: 202, contentType: null, text: '' };
+  return { status: 200, contentType: STREAM_TYPE, text: `event: message\ndata: [${texts.join(',')}]\n\n` };
 }
 
 /** The SDK would refuse arguments that are not an object, although it can be clear what they mean. */
@@ -166,7 +244,17 @@ function toWebRequest(request: ExpressRequest, { method }: JsonRpcMessage): Requ
   const headers = new Headers(used as [string, string][]);
   // The SDK looks for the names of both, and would refuse a client that accepts anything, or only one of them.
   if (request.accepts(JSON_TYPE, STREAM_TYPE)) headers.set('Accept', `${JSON_TYPE}, ${STREAM_TYPE}`);
+  // `JsonRpcMessageGuard` has read the body.
+  headers.set('Content-Type', JSON_TYPE);
+  const [revision = '', ...others] = new Set(
+    headers
+      .get(REVISION)
+      ?.split(',')
+      .map((each) => each.trim()),
+  );
+  // Node.js joins the header of a client that sends it twice: once by its library, once by its settings.
+  if (others.length === 0) headers.set(REVISION, revision);
   // The message says which revision the client proposes. Some clients name it here, too, before anything is agreed.
-  if (method === 'initialize') headers.delete('MCP-Protocol-Version');
+  if (method === 'initialize' || revision === '') headers.delete(REVISION);
   return new Request('http://connector/mcp', { method: 'POST', headers });
 }

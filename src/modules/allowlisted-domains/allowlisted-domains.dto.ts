@@ -40,6 +40,7 @@ function IsDomain(): PropertyDecorator {
   );
 }
 
+/** A domain whose email addresses users may have. */
 export class AddDomainRequest {
   /** International names may be in Unicode. */
   @TextField({ in: 'form', max: MAX_NAME_LENGTH }, IsDomain())

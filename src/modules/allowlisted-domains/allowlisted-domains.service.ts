@@ -3,19 +3,16 @@ import { Injectable } from '@nestjs/common';
 import { isUUID } from 'class-validator';
 import { IsNull, Not } from 'typeorm';
 import type { DashboardActor } from '../../infrastructure/auth/index.js';
-import { Transaction, Transactional } from '../../infrastructure/database/index.js';
-import { ErrorKind, INVALID_FIELD } from '../../infrastructure/errors/index.js';
+import { Transaction, Transactional, type Check } from '../../infrastructure/database/index.js';
+import { INVALID_FIELD } from '../../infrastructure/errors/index.js';
 import { Clock } from '../../infrastructure/time/index.js';
 import { AuditLog } from '../audit-logs/index.js';
 import { AllowlistedDomain } from './allowlisted-domain.entity.js';
 import { domainName, domainOf } from './allowlisted-domains.dto.js';
-
-const ALLOWLISTED_DOMAIN_NOT_FOUND = new ErrorKind(404, 'INVALID_REQUEST', 'NOT_FOUND', {
-  when: 'The organization has no allowed domain with this ID.',
-  message: 'There is no allowed domain with this ID.',
-});
+import { ALLOWLISTED_DOMAIN_NOT_FOUND } from './allowlisted-domains-errors.js';
 
 const DOMAIN_TAKEN = 'The domain has already been added.';
+const ALL_DOMAINS = { path: '/dashboard/allowed-domains', name: 'Allowed domains' };
 const KEY = 'allowlisted_domain_organization_domain_key';
 const MAX_DOMAINS = 100;
 const TOO_MANY_DOMAINS = `The organization already has the maximum of ${MAX_DOMAINS} allowed domains.`;
@@ -44,13 +41,13 @@ export class AllowlistedDomainsService {
     return domain;
   }
 
-  @Transactional()
   /** @returns the ID of the domain */
+  @Transactional()
   async add(actor: DashboardActor, written: string): Promise<string> {
     const { organizationId } = actor;
     await this.transaction.lock(`allowlisted-domains:${organizationId}`);
     if ((await this.transaction.manager.countBy(AllowlistedDomain, { organizationId })) >= MAX_DOMAINS)
-      throw INVALID_FIELD.error(TOO_MANY_DOMAINS);
+      throw INVALID_FIELD.error(TOO_MANY_DOMAINS, { field: 'domain', inTheWay: ALL_DOMAINS });
     const domain = {
       id: randomUUID(),
       organizationId,
@@ -58,14 +55,15 @@ export class AllowlistedDomainsService {
       createdAt: this.clock.now(),
     };
     if (!(await this.transaction.insertNew(AllowlistedDomain, domain, KEY)))
-      throw INVALID_FIELD.error(DOMAIN_TAKEN);
+      throw INVALID_FIELD.error(DOMAIN_TAKEN, { field: 'domain', inTheWay: ALL_DOMAINS });
     await this.auditLog.record({ action: 'domain.add', actor, target: { name: domain.domain } });
     return domain.id;
   }
 
   @Transactional()
-  async remove(actor: DashboardActor, id: string): Promise<void> {
+  async remove(actor: DashboardActor, id: string, check?: Check<AllowlistedDomain>): Promise<void> {
     const { domain } = await this.get(actor, id);
+    await this.transaction.lockRow(AllowlistedDomain, { id }, check);
     // Another request may have removed it meanwhile.
     if (!(await this.transaction.deleteRow(AllowlistedDomain, { id })))
       throw ALLOWLISTED_DOMAIN_NOT_FOUND.error();

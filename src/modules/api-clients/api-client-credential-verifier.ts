@@ -1,23 +1,22 @@
 import { Injectable } from '@nestjs/common';
 import { isUUID } from 'class-validator';
-import { LRUCache } from 'lru-cache';
+import type { Request } from 'express';
 import {
   CredentialVerifier,
   type AuthenticatedClient,
   type CredentialCheck,
 } from '../../infrastructure/auth/index.js';
 import { ServiceConfiguration } from '../../infrastructure/config/index.js';
-import { SecretDigest, sha256 } from '../../infrastructure/crypto/index.js';
-import { Clock, SECOND } from '../../infrastructure/time/index.js';
+import { SecretDigest } from '../../infrastructure/crypto/index.js';
+import { clientAddress } from '../../infrastructure/http/index.js';
+import { AcceptedCredentials, cacheKeyOf, IssuedTokens } from '../../infrastructure/issued-tokens/index.js';
+import { Clock } from '../../infrastructure/time/index.js';
+import { ApiSecret } from './api-client.entity.js';
 import { ApiClientsRepository } from './api-clients.repository.js';
 
-/** Milliseconds within which every process notices that a secret is no longer accepted. */
-const CREDENTIALS_CACHED_FOR = 5 * SECOND;
-const MAX_CACHED_CLIENTS = 10_000;
-
 /** Looked up in place of an ID that is not a UUID, so that the response takes the same time. */
-const UNUSED_CLIENT_ID = '00000000-0000-0000-0000-000000000000';
-const DUMMY_DIGEST = Buffer.alloc(32);
+export const UNUSED_CLIENT_ID = '00000000-0000-0000-0000-000000000000';
+const UNUSED_SECRET = { id: UNUSED_CLIENT_ID, version: 0, digest: Buffer.alloc(32), lastUsedAt: null };
 
 /**
  * Checks the Basic credentials of API clients. Only successes are cached. The cache key contains a plain hash of the
@@ -26,56 +25,55 @@ const DUMMY_DIGEST = Buffer.alloc(32);
  */
 @Injectable()
 export class ApiClientCredentialVerifier extends CredentialVerifier {
-  private readonly cache = new LRUCache<string, AuthenticatedClient>({
-    max: MAX_CACHED_CLIENTS,
-    ttl: CREDENTIALS_CACHED_FOR,
-    // Without rounding, and by the service's clock.
-    ttlResolution: 0,
-    noDeleteOnStaleGet: true,
-    perf: { now: () => this.clock.milliseconds() },
-  });
+  private readonly cache = new AcceptedCredentials<AuthenticatedClient>(this.clock);
 
   constructor(
     private readonly repository: ApiClientsRepository,
     private readonly digest: SecretDigest,
     private readonly clock: Clock,
     private readonly configuration: ServiceConfiguration,
+    private readonly tokens: IssuedTokens,
   ) {
     super();
   }
 
-  async verify(clientId: string, secret: string): Promise<CredentialCheck> {
-    const key = keyOf(clientId, secret);
+  async verify(clientId: string, secret: string, request: Request): Promise<CredentialCheck> {
+    const key = cacheKeyOf(secret, clientId);
     const cached = this.cache.get(key);
     if (cached) return { accepted: true, client: cached };
 
     const digest = this.digest.of(secret);
-    const stored = await this.repository.clientWithDigests(
+    const secrets = await this.repository.acceptedSecrets(
       isUUID(clientId) ? clientId : UNUSED_CLIENT_ID,
       this.clock.now(),
     );
-    const digests = stored?.digests ?? [DUMMY_DIGEST];
+    const [stored] = secrets;
     // Compares every digest, even after a match, so that the response time doesn't reveal which one matched.
-    const matches = digests.filter((candidate) => SecretDigest.equal(candidate, digest)).length > 0;
+    const [match] = (stored ? secrets : [UNUSED_SECRET]).filter((each) =>
+      SecretDigest.equal(each.digest, digest),
+    );
     if (!stored || !this.configuration.environments.includes(stored.environment)) return { accepted: false };
-    if (!matches) {
-      return { accepted: false, client: { clientId: stored.clientId, environment: stored.environment } };
+    if (!match || stored.signsOnly) {
+      const client = { clientId: stored.clientId, environment: stored.environment };
+      return { accepted: false, client, refusal: match && refusalOf(clientAddress(request)) };
     }
+    this.tokens.recordUse(ApiSecret, match, clientAddress(request));
     const client: AuthenticatedClient = {
       clientId: stored.clientId,
       organizationId: stored.organizationId,
       environment: stored.environment,
       enabledOperations: new Set(stored.enabledOperations),
+      secretVersion: match.version,
     };
     this.cache.set(key, client);
     return { accepted: true, client };
   }
 
   lastAccepted(clientId: string, secret: string): AuthenticatedClient | undefined {
-    return this.cache.peek(keyOf(clientId, secret), { allowStale: true });
+    return this.cache.last(cacheKeyOf(secret, clientId));
   }
 }
 
-function keyOf(clientId: string, secret: string): string {
-  return `${clientId}:${sha256(secret).toString('base64')}`;
-}
+/** The reason, shown in the request log of the client. */
+const refusalOf = (address: string): string =>
+  `The secret only signs webhooks: send an API key. The request came from ${address}.`;

@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { isUUID } from 'class-validator';
-import { LRUCache } from 'lru-cache';
 import { In } from 'typeorm';
+import { BoundedCache } from '../../infrastructure/caching/index.js';
 import { ServiceConfiguration, type PlatformEnvironment } from '../../infrastructure/config/index.js';
 import { Transaction } from '../../infrastructure/database/index.js';
 import type { AttributedClient } from '../../infrastructure/http/index.js';
@@ -17,7 +17,7 @@ const MAX_CACHED_CLIENTS = 10_000;
 @Injectable()
 export class ApiClientDirectory {
   /** The records never change, and clients are never deleted, so entries don't expire. */
-  private readonly cache = new LRUCache<string, ClientRecord>({ max: MAX_CACHED_CLIENTS });
+  private readonly cache = new BoundedCache<ClientRecord>({ max: MAX_CACHED_CLIENTS });
 
   constructor(
     private readonly transaction: Transaction,

@@ -1,6 +1,7 @@
 import { Column, Entity } from 'typeorm';
 import { DatedRow } from '../../infrastructure/database/index.js';
 import type { PlatformEnvironment } from '../../infrastructure/config/index.js';
+import { SecretVersion } from '../../infrastructure/issued-tokens/index.js';
 
 export const MAX_NAME_LENGTH = 100;
 
@@ -13,12 +14,16 @@ export class ApiClient extends DatedRow {
   @Column({ type: 'varchar', length: 11 })
   environment!: PlatformEnvironment;
 
-  /** What the organization calls the client; null until it is named. */
+  /** The name that the organization gave the client; null until it is named. */
   @Column({ type: 'varchar', length: MAX_NAME_LENGTH, nullable: true })
   name!: string | null;
 
   @Column({ name: 'enabled_operations', type: 'text', array: true, default: () => "'{}'" })
   enabledOperations!: string[];
+
+  /** The time since which secrets only sign webhooks, and requests need an API key; null if secrets are also accepted for requests. */
+  @Column({ name: 'signing_only_since', type: 'timestamptz', precision: 3, nullable: true })
+  signingOnlySince!: Date | null;
 }
 
 /**
@@ -26,12 +31,9 @@ export class ApiClient extends DatedRow {
  * secret signs webhooks and can be shown again.
  */
 @Entity({ name: 'api_secret' })
-export class ApiSecret extends DatedRow {
+export class ApiSecret extends SecretVersion {
   @Column({ name: 'client_id', type: 'uuid' })
   clientId!: string;
-
-  @Column({ type: 'integer' })
-  version!: number;
 
   @Column({ type: 'bytea' })
   digest!: Buffer;
@@ -39,13 +41,12 @@ export class ApiSecret extends DatedRow {
   @Column({ type: 'bytea' })
   sealed!: Buffer;
 
-  /** Time from which this secret signs webhooks, until a later version does. An activation sets it to the creation time. */
-  @Column({ name: 'signs_from', type: 'timestamptz', precision: 3 })
-  signsFrom!: Date;
+  /** The time of the last request with the secret, accurate to about a minute. Null if there was none since version 0.5.0. */
+  @Column({ name: 'last_used_at', type: 'timestamptz', precision: 3, nullable: true })
+  lastUsedAt!: Date | null;
 
-  /** Time from which requests with this secret are rejected; null until the secret is replaced. */
-  @Column({ name: 'accepted_until', type: 'timestamptz', precision: 3, nullable: true })
-  acceptedUntil!: Date | null;
+  @Column({ name: 'last_used_ip', type: 'text', nullable: true })
+  lastUsedIp!: string | null;
 }
 
 /** Returns the `owner` argument for `Sealer`: the row that the encrypted secret is bound to. */

@@ -1,4 +1,5 @@
 import { Module } from '@nestjs/common';
+import { IssuedTokens, SecretVersions } from '../../infrastructure/issued-tokens/index.js';
 import { AuditLogsModule } from '../audit-logs/index.js';
 import { ApiClientDirectory } from './api-client-directory.js';
 import { ApiClientCredentialVerifier } from './api-client-credential-verifier.js';
@@ -7,6 +8,7 @@ import { ApiClientsService } from './api-clients.service.js';
 import { API_CREDENTIAL_PAGES } from './api-credentials.pages.js';
 import { OrganizationAccessibleClients } from './organization-accessible-clients.js';
 import { SigningSecrets } from './signing-secrets.js';
+import './api-clients.capability.js';
 
 const PROVIDERS = [
   ApiClientsService,
@@ -17,10 +19,11 @@ const PROVIDERS = [
   OrganizationAccessibleClients,
 ];
 
+/** `client_id`, secrets and environments; authentication of clients; viewing and rotating secrets. */
 @Module({
   imports: [AuditLogsModule],
   controllers: API_CREDENTIAL_PAGES,
-  providers: PROVIDERS,
+  providers: [...PROVIDERS, IssuedTokens, SecretVersions],
   exports: PROVIDERS,
 })
 export class ApiClientsModule {}

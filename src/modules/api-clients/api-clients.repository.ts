@@ -3,27 +3,32 @@ import type { AuthenticatedClient } from '../../infrastructure/auth/index.js';
 import { Transaction } from '../../infrastructure/database/index.js';
 import { ApiSecret } from './api-client.entity.js';
 
-/** A client, and the digests of its accepted secrets. */
-export interface ClientWithDigests extends Omit<AuthenticatedClient, 'enabledOperations'> {
+/** A client, and one of its accepted secrets. */
+export interface ClientWithSecret extends Omit<AuthenticatedClient, 'enabledOperations'> {
   readonly enabledOperations: string[];
-  readonly digests: Buffer[];
+  readonly signsOnly: boolean;
+  /** The ID of the secret. */
+  readonly id: string;
+  readonly version: number;
+  readonly digest: Buffer;
+  readonly lastUsedAt: Date | null;
 }
 
 @Injectable()
 export class ApiClientsRepository {
   constructor(private readonly transaction: Transaction) {}
 
-  async clientWithDigests(clientId: string, now: Date): Promise<ClientWithDigests | undefined> {
-    const [row] = await this.transaction.manager.query<ClientWithDigests[]>(
+  /** Returns the client with each of its accepted secrets. */
+  async acceptedSecrets(clientId: string, now: Date): Promise<ClientWithSecret[]> {
+    return this.transaction.manager.query<ClientWithSecret[]>(
       `SELECT client.id AS "clientId", client.organization_id AS "organizationId", client.environment,
-              client.enabled_operations AS "enabledOperations", array_agg(secret.digest) AS digests
+              client.enabled_operations AS "enabledOperations", client.signing_only_since IS NOT NULL AS "signsOnly",
+              secret.id, secret.version, secret.digest, secret.last_used_at AS "lastUsedAt"
          FROM api_client client
          JOIN api_secret secret ON secret.client_id = client.id
-        WHERE client.id = $1 AND (secret.accepted_until IS NULL OR secret.accepted_until > $2)
-        GROUP BY client.id`,
+        WHERE client.id = $1 AND (secret.accepted_until IS NULL OR secret.accepted_until > $2)`,
       [clientId, now],
     );
-    return row;
   }
 
   /** Returns the secrets of a client, newest first. */

@@ -11,18 +11,16 @@ import {
   SecretDigest,
   Sealer,
 } from '../../infrastructure/crypto/index.js';
-import { Transaction, Transactional } from '../../infrastructure/database/index.js';
-import { ErrorKind, INVALID_FIELD, OperatorError } from '../../infrastructure/errors/index.js';
-import { Clock, HOUR } from '../../infrastructure/time/index.js';
-import { AuditLog, changesBetween, type AuditAction, type AuditRecord } from '../audit-logs/index.js';
+import { Transaction, Transactional, type Check } from '../../infrastructure/database/index.js';
+import { INVALID_FIELD, OperatorError } from '../../infrastructure/errors/index.js';
+import { isBefore, SecretVersions, type VersionsOverview } from '../../infrastructure/issued-tokens/index.js';
+import { Clock } from '../../infrastructure/time/index.js';
+import type { AuditAction } from '../../infrastructure/audit-catalog/index.js';
+import { AuditLog, changesBetween, type AuditRecord } from '../audit-logs/index.js';
 import { ApiClientDirectory } from './api-client-directory.js';
 import { ApiClient, ApiSecret, ownerOfSecret } from './api-client.entity.js';
 import { ApiClientsRepository } from './api-clients.repository.js';
-
-export const API_CLIENT_NOT_FOUND = new ErrorKind(404, 'INVALID_REQUEST', 'NOT_FOUND', {
-  when: 'There is no API client with this `client_id`, or it belongs to another organization.',
-  message: 'There is no API client with this client_id.',
-});
+import { API_CLIENT_NOT_FOUND } from './api-clients-errors.js';
 
 export interface IssuedCredentials {
   readonly clientId: string;
@@ -31,17 +29,14 @@ export interface IssuedCredentials {
 }
 
 /** A client, and the versions and dates of its accepted secrets, newest first, but not the secrets. */
-export interface SecretsOverview {
+export interface SecretsOverview extends VersionsOverview {
   readonly client: ApiClient;
-  readonly secrets: readonly Pick<ApiSecret, 'version' | 'createdAt' | 'acceptedUntil'>[];
-  readonly newestVersion: number;
-  /** During a rotation, the previous version signs webhooks until the newest one is activated or the overlap ends. */
-  readonly signingVersion: number;
-  /** Until when the previous secret is still accepted; null if only the newest secret is accepted. */
-  readonly overlapEndsAt: Date | null;
+  readonly secrets: readonly Pick<
+    ApiSecret,
+    'version' | 'createdAt' | 'acceptedUntil' | 'lastUsedAt' | 'lastUsedIp'
+  >[];
 }
 
-/** A client has at most two valid secrets. */
 const ROTATION_IN_PROGRESS =
   'A rotation is in progress: the previous secret is still accepted. An overlap of 0 hours ends it at once.';
 
@@ -62,6 +57,7 @@ export class ApiClientsService {
     private readonly digest: SecretDigest,
     private readonly sealer: Sealer,
     private readonly directory: ApiClientDirectory,
+    private readonly versions: SecretVersions,
     private readonly auditLog: AuditLog,
     private readonly clock: Clock,
   ) {}
@@ -74,7 +70,7 @@ export class ApiClientsService {
   }
 
   /** @throws OperatorError if the client is unknown */
-  async require(clientId: string): Promise<ApiClient> {
+  async requireForOperator(clientId: string): Promise<ApiClient> {
     const where = { id: clientId };
     const found = isUUID(clientId) && (await this.transaction.manager.findOneBy(ApiClient, where));
     return orNotFound(clientId, found);
@@ -91,12 +87,13 @@ export class ApiClientsService {
       environment,
       name: null,
       enabledOperations: [],
+      signingOnlySince: null,
       createdAt,
     };
     if (!(await this.transaction.insertNew(ApiClient, client, 'api_client_organization_environment_key'))) {
       throw new OperatorError(`The organization already has a ${environment} client.`);
     }
-    const secret = await this.addSecret(client, 1, createdAt);
+    const secret = await this.addSecret(client, { version: 1, signsFrom: createdAt });
     return { clientId, environment, secret };
   }
 
@@ -114,18 +111,10 @@ export class ApiClientsService {
       throw new OperatorError(`The overlap must be 0 to ${MAX_OVERLAP_HOURS} hours.`);
     }
     const client = await this.locked(clientId);
-    const now = this.clock.now();
-    const [newest, previous] = await this.repository.secretsOf(clientId);
-    if (!newest) throw new Error(`The client ${clientId} has no secret`);
-    if (previous?.acceptedUntil && previous.acceptedUntil > now) {
-      // After a leak, a client must not have to wait for the end of the overlap.
-      if (overlapHours > 0) throw new OperatorError(ROTATION_IN_PROGRESS);
-      await this.transaction.manager.update(ApiSecret, previous.id, { acceptedUntil: now });
-    }
-    const overlapEnds = new Date(now.getTime() + overlapHours * HOUR);
-    await this.transaction.manager.update(ApiSecret, newest.id, { acceptedUntil: overlapEnds });
-    const secret = await this.addSecret(client, newest.version + 1, overlapEnds);
-    return { clientId, environment: client.environment, secret };
+    const secrets = await this.repository.secretsOf(clientId);
+    const inProgress = () => new OperatorError(ROTATION_IN_PROGRESS);
+    const next = await this.versions.replace(ApiSecret, secrets, overlapHours, inProgress);
+    return { clientId, environment: client.environment, secret: await this.addSecret(client, next) };
   }
 
   /**
@@ -137,12 +126,7 @@ export class ApiClientsService {
   @Transactional()
   async activateSecret(clientId: string): Promise<boolean> {
     await this.locked(clientId);
-    const now = this.clock.now();
-    const [newest] = await this.repository.secretsOf(clientId);
-    if (!newest || newest.signsFrom <= now) return false;
-    // Sets a time in the past, so that even a database whose clock is behind uses the secret at once.
-    await this.transaction.manager.update(ApiSecret, newest.id, { signsFrom: newest.createdAt });
-    return true;
+    return this.versions.activate(ApiSecret, await this.repository.secretsOf(clientId));
   }
 
   /** Allows a client to use a restricted operation. @throws OperatorError if the client is unknown */
@@ -150,10 +134,45 @@ export class ApiClientsService {
     orNotFound(clientId, isUUID(clientId) && (await this.repository.enableOperation(clientId, operation)));
   }
 
+  /**
+   * Decides what the secret is accepted for. Idempotent.
+   *
+   * @returns what it was accepted for before
+   * @throws OperatorError if the client is unknown
+   */
+  @Transactional()
+  async restrictSecret(clientId: string, use: SecretUse): Promise<SecretUse> {
+    const client = await this.locked(clientId);
+    const before = secretUseOf(client);
+    const signingOnlySince = use === 'signing' ? this.clock.now() : null;
+    if (before !== use)
+      await this.transaction.manager.update(ApiClient, { id: client.id }, { signingOnlySince });
+    return before;
+  }
+
   /** Idempotent. */
   @Transactional()
-  async rename(actor: DashboardActor, clientId: string, name: string): Promise<void> {
-    const client = await this.requireOwn(actor, clientId);
+  async restrictSecretForUser(
+    actor: DashboardActor,
+    clientId: string,
+    use: SecretUse,
+    check?: Check<SecretsOverview>,
+  ): Promise<void> {
+    const client = await this.requireOwn(actor, clientId, check);
+    const before = await this.restrictSecret(client.id, use);
+    const changes = changesBetween({ secret: before }, { secret: use });
+    if (changes.length > 0) await this.record('client.update', actor, client, changes);
+  }
+
+  /** Idempotent. */
+  @Transactional()
+  async rename(
+    actor: DashboardActor,
+    clientId: string,
+    name: string,
+    check?: Check<SecretsOverview>,
+  ): Promise<void> {
+    const client = await this.requireOwn(actor, clientId, check);
     const changes = changesBetween({ name: client.name }, { name });
     const other = { id: client.id, name: Or(IsNull(), Not(name)) };
     if (await this.transaction.updateRow(ApiClient, other, { name }))
@@ -184,10 +203,17 @@ export class ApiClientsService {
   }
 
   @Transactional()
-  async rotateSecretForUser(actor: DashboardActor, clientId: string, overlapHours: number): Promise<string> {
-    const client = await this.requireOwn(actor, clientId);
+  async rotateSecretForUser(
+    actor: DashboardActor,
+    clientId: string,
+    overlapHours: number,
+    check?: Check<SecretsOverview>,
+  ): Promise<string> {
+    const client = await this.requireOwn(actor, clientId, check);
     const { secret } = await this.rotateSecret(client.id, overlapHours).catch((error: unknown) => {
-      throw error instanceof OperatorError ? INVALID_FIELD.error(error.message) : error;
+      throw error instanceof OperatorError
+        ? INVALID_FIELD.error(error.message, { field: 'overlap_hours' })
+        : error;
     });
     await this.record('secret.rotate', actor, client);
     return secret;
@@ -195,8 +221,12 @@ export class ApiClientsService {
 
   /** Idempotent. */
   @Transactional()
-  async activateSecretForUser(actor: DashboardActor, clientId: string): Promise<void> {
-    const client = await this.requireOwn(actor, clientId);
+  async activateSecretForUser(
+    actor: DashboardActor,
+    clientId: string,
+    check?: Check<SecretsOverview>,
+  ): Promise<void> {
+    const client = await this.requireOwn(actor, clientId, check);
     if (await this.activateSecret(client.id)) await this.record('secret.rotate', actor, client);
   }
 
@@ -205,17 +235,19 @@ export class ApiClientsService {
     return orNotFound(clientId, found);
   }
 
-  private async addSecret(client: ApiClient, version: number, signsFrom: Date): Promise<string> {
+  private async addSecret(
+    client: ApiClient,
+    next: Pick<ApiSecret, 'version' | 'signsFrom'>,
+  ): Promise<string> {
     const secret = generateSecret(SECRET_PREFIXES[client.environment]);
     const id = randomUUID();
     await this.transaction.manager.insert(ApiSecret, {
       id,
       clientId: client.id,
-      version,
+      ...next,
       digest: this.digest.of(secret),
-      sealed: this.sealer.seal(secret, ownerOfSecret({ id, version }, client)),
+      sealed: this.sealer.seal(secret, ownerOfSecret({ id, ...next }, client)),
       createdAt: this.clock.now(),
-      signsFrom,
     });
     return secret;
   }
@@ -224,13 +256,19 @@ export class ApiClientsService {
    * Returns a client of the user's organization. The directory does not find clients of an environment that this process does
    * not serve (`PIN_ENVIRONMENT`).
    *
+   * @param check locks the client
    * @throws ApiError NOT_FOUND
    */
-  private async requireOwn({ organizationId }: DashboardActor, clientId: string): Promise<ApiClient> {
+  private async requireOwn(
+    { organizationId }: DashboardActor,
+    clientId: string,
+    check?: Check<SecretsOverview>,
+  ): Promise<ApiClient> {
     const found = await this.directory.find(clientId);
     const where = { organizationId, id: found?.clientId ?? '' };
     const client = found && (await this.transaction.manager.findOneBy(ApiClient, where));
     if (!client) throw API_CLIENT_NOT_FOUND.error();
+    check?.(await this.overviewOf(await this.locked(client.id)));
     return client;
   }
 
@@ -253,15 +291,17 @@ export class ApiClientsService {
   private async overviewOf(client: ApiClient): Promise<SecretsOverview> {
     const now = this.clock.now();
     const secrets = await this.repository.secretsOf(client.id);
-    const previous = secrets[1]?.acceptedUntil;
-    return {
-      client,
-      secrets: secrets.filter(({ acceptedUntil }) => acceptedUntil === null || acceptedUntil > now),
-      newestVersion: secrets[0]?.version ?? 0,
-      signingVersion: secrets.find(({ signsFrom }) => signsFrom <= now)?.version ?? 0,
-      overlapEndsAt: previous && previous > now ? previous : null,
-    };
+    const accepted = secrets.filter(({ acceptedUntil }) => isBefore(now, acceptedUntil));
+    return { client, secrets: accepted, ...this.versions.overviewOf(secrets) };
   }
+}
+
+/** The uses of a secret by requests and webhooks. */
+export const SECRET_USES = ['everything', 'signing'] as const;
+export type SecretUse = (typeof SECRET_USES)[number];
+
+export function secretUseOf({ signingOnlySince }: ApiClient): SecretUse {
+  return signingOnlySince === null ? 'everything' : 'signing';
 }
 
 function orNotFound<Found>(clientId: string, found: Found | false | null): Found {

@@ -1,7 +1,9 @@
 import { Controller, Get, Inject } from '@nestjs/common';
 import type { FunctionComponent, VNode } from 'preact';
+import { permissionOf } from '../../infrastructure/auth/index.js';
 import type { PlatformEnvironment } from '../../infrastructure/config/index.js';
 import { DEFAULT_OVERLAP_HOURS, MAX_OVERLAP_HOURS } from '../../infrastructure/crypto/index.js';
+import { RotationRequest } from '../../infrastructure/issued-tokens/index.js';
 import {
   Allowed,
   Badge,
@@ -21,28 +23,25 @@ import {
   Table,
   TextField,
   Visit,
+  UNCHANGEABLE,
   type Confirmation,
   type FormDescription,
   type Page,
   type PageResponse,
   type PageVisit,
   type Tone,
+  type ShownValues,
 } from '../../infrastructure/pages/index.js';
-import { IntegerField, TextField as TextParameter } from '../../infrastructure/validation/index.js';
+import { TextField as TextParameter } from '../../infrastructure/validation/index.js';
 import { MAX_NAME_LENGTH, type ApiClient } from './api-client.entity.js';
-import { ApiClientsService, SECRET_PREFIXES, type SecretsOverview } from './api-clients.service.js';
-
-class RotateSecretRequest {
-  /** For which the previous secret is still accepted. */
-  @IntegerField({
-    in: 'form',
-    required: false,
-    min: 0,
-    max: MAX_OVERLAP_HOURS,
-    default: DEFAULT_OVERLAP_HOURS,
-  })
-  overlap_hours: number = DEFAULT_OVERLAP_HOURS;
-}
+import {
+  ApiClientsService,
+  SECRET_PREFIXES,
+  secretUseOf,
+  type SecretsOverview,
+  type SecretUse,
+} from './api-clients.service.js';
+import { API_CLIENT_PERMISSIONS } from './api-clients.capability.js';
 
 class UpdateClientRequest {
   @TextParameter({ in: 'form', max: MAX_NAME_LENGTH })
@@ -63,7 +62,7 @@ class CredentialsPage {
   constructor(private readonly clients: ApiClientsService) {}
 
   @Get()
-  @DashboardPage('listApiClients')
+  @DashboardPage(API_CLIENT_PERMISSIONS.listApiClients)
   async show(@Visit() visit: PageVisit): Promise<PageResponse> {
     const overview = await this.clients.secretsOverview(visit);
     return { title: 'API credentials', ...(overview ? credentialsPage(overview) : NO_CREDENTIALS) };
@@ -81,10 +80,12 @@ const NO_CREDENTIALS = {
 function credentialsPage(overview: SecretsOverview): Pick<Page, 'about' | 'messages' | 'content'> {
   const { client, overlapEndsAt } = overview;
   return {
-    about: 'Your programs send them with each API request (HTTP Basic). The secret also signs webhooks.',
+    about:
+      'Programs send the client ID with an API key or the secret (HTTP Basic). The secret also signs webhooks.',
     messages: {
       renamed: 'The client was renamed.',
       activated: 'From now on, webhooks are signed with the new secret.',
+      restricted: 'The use of the secret was changed. The change takes effect within 5 seconds.',
     },
     content: (
       <>
@@ -100,9 +101,22 @@ function credentialsPage(overview: SecretsOverview): Pick<Page, 'about' | 'messa
               ],
             ]}
           />
+          <h2>API keys</h2>
+          <p>
+            Give each program a key that allows only what the program does. Then restrict the secret to
+            signing webhooks.
+          </p>
+          <ButtonLink
+            permission={permissionOf('listApiKeys')}
+            to={dashboardPath(client.environment, 'api-credentials', 'keys')}
+            kind="second"
+          >
+            API keys
+          </ButtonLink>
           <h2>Secret</h2>
+          <p>{ACCEPTED_FOR[secretUseOf(client)]}</p>
           <Secrets {...overview} />
-          <Allowed operation="viewApiSecret">
+          <Allowed permission={API_CLIENT_PERMISSIONS.viewApiSecret}>
             <div class="actions">
               <ButtonLink to={actionPath(client, 'view')} kind="second">
                 {overlapEndsAt ? 'View new secret' : 'View secret'}
@@ -112,6 +126,13 @@ function credentialsPage(overview: SecretsOverview): Pick<Page, 'about' | 'messa
                   Rotate secret
                 </ButtonLink>
               )}
+              <ButtonLink
+                permission={API_CLIENT_PERMISSIONS.restrictApiSecret}
+                to={actionPath(client, 'restrict')}
+                kind="second"
+              >
+                {client.signingOnlySince ? 'Accept it for requests' : 'Restrict to signing'}
+              </ButtonLink>
             </div>
           </Allowed>
         </section>
@@ -125,7 +146,7 @@ function nameOf(client: ApiClient): VNode {
   return (
     <>
       {client.name ?? 'Not named yet'}
-      <Allowed operation="updateApiClient">
+      <Allowed permission={API_CLIENT_PERMISSIONS.updateApiClient}>
         {' · '}
         <a href={actionPath(client, 'rename')}>Change name</a>
       </Allowed>
@@ -154,10 +175,11 @@ function Secrets({ client, secrets, newestVersion, signingVersion }: SecretsOver
         {
           title: 'Version',
           kind: 'short',
+          isOnDeskOnly: true,
           cell: ({ version }) =>
             `${version}${secrets.length > 1 ? (version === newestVersion ? ' (new)' : ' (old)') : ''}`,
         },
-        { title: 'Created', kind: 'time', cell: ({ createdAt }) => createdAt },
+        { title: 'Created', kind: 'time', isOnDeskOnly: true, cell: ({ createdAt }) => createdAt },
         {
           title: 'Accepted',
           kind: 'text',
@@ -171,8 +193,21 @@ function Secrets({ client, secrets, newestVersion, signingVersion }: SecretsOver
             ),
         },
         {
+          title: 'Last request',
+          kind: 'text',
+          cell: ({ lastUsedAt, lastUsedIp }) =>
+            lastUsedAt ? (
+              <>
+                <RelativeTime time={lastUsedAt} /> from {lastUsedIp}
+              </>
+            ) : (
+              'none'
+            ),
+        },
+        {
           title: 'Signs webhooks',
           kind: 'id',
+          isOnDeskOnly: true,
           cell: ({ version }) => (version === signingVersion ? <Badge tone="good">Yes</Badge> : 'No'),
         },
       ]}
@@ -211,7 +246,7 @@ function Rotation({ client, newestVersion, signingVersion, overlapEndsAt: end }:
           When all receivers know the new secret, activate it. Without that, the old secret signs until the
           overlap ends.
           {end && !isActivated ? (
-            <Allowed operation="activateApiSecret">
+            <Allowed permission={API_CLIENT_PERMISSIONS.activateApiSecret}>
               <p>
                 <ButtonLink to={actionPath(client, 'activate')}>Activate new secret</ButtonLink>
               </p>
@@ -236,7 +271,11 @@ function Rotation({ client, newestVersion, signingVersion, overlapEndsAt: end }:
         longer, recover what it missed on the page of the endpoint.
       </p>
       {end ? (
-        <ButtonLink operation="rotateApiSecret" to={actionPath(client, 'rotate')} kind="danger">
+        <ButtonLink
+          permission={API_CLIENT_PERMISSIONS.rotateApiSecret}
+          to={actionPath(client, 'rotate')}
+          kind="danger"
+        >
           Rotate again without an overlap
         </ButtonLink>
       ) : null}
@@ -260,35 +299,48 @@ const Step: FunctionComponent<{ readonly title: string; readonly progress: Progr
 };
 
 @Controller(inEachEnvironment('api-credentials/:client_id/rename'))
-class RenamePage extends FormPage('updateApiClient', UpdateClientRequest) {
+class RenamePage extends FormPage(API_CLIENT_PERMISSIONS.updateApiClient, UpdateClientRequest) {
   @Inject() private readonly clients!: ApiClientsService;
 
-  async describe(visit: PageVisit<'client_id'>): Promise<FormDescription<UpdateClientRequest>> {
+  async describe(
+    visit: PageVisit<'client_id'>,
+  ): Promise<FormDescription<UpdateClientRequest, SecretsOverview>> {
     const { actor, environment, params } = visit;
-    const { client } = await this.clients.requireOverview(visit, params.client_id);
+    const overview = await this.clients.requireOverview(visit, params.client_id);
+    const { client } = overview;
     const parent = credentialsOf(environment);
     return {
       title: 'Change the name of the API client',
       parent,
-      version: { Name: client.name ?? 'none' },
+      subject: overview,
+      shows: nameIn,
       values: client,
       fields: (
         <TextField
           name="name"
           label="Name"
           hint="Users see it when they approve a device, such as “Example shop”."
-          showsProblem
         />
       ),
       button: 'Save name',
-      perform: ({ name }) => this.clients.rename(actor, client.id, name),
+      perform: ({ name }, check) => this.clients.rename(actor, client.id, name, check),
       next: `${parent.path}?done=renamed`,
     };
   }
 }
 
+/** The values that the form changes. */
+const nameIn = ({ client }: SecretsOverview): ShownValues => ({ Name: client.name ?? 'none' });
+
+/** The state that rotating and activating a secret depends on. */
+const secretsIn = ({ newestVersion, signingVersion, overlapEndsAt }: SecretsOverview): ShownValues => ({
+  'Newest secret': `Version ${newestVersion}`,
+  'Secret that signs webhooks': `Version ${signingVersion}`,
+  Rotation: overlapEndsAt ? 'In progress' : 'None',
+});
+
 @Controller(inEachEnvironment('api-credentials/:client_id/view'))
-class ViewPage extends ConfirmPage('viewApiSecret') {
+class ViewPage extends ConfirmPage(API_CLIENT_PERMISSIONS.viewApiSecret) {
   @Inject() private readonly clients!: ApiClientsService;
 
   async describe(visit: PageVisit<'client_id'>): Promise<Confirmation> {
@@ -297,6 +349,7 @@ class ViewPage extends ConfirmPage('viewApiSecret') {
     return {
       title: `View the ${environment} secret?`,
       parent: credentialsOf(environment),
+      ...UNCHANGEABLE,
       text:
         'The next page shows the secret. Make sure that nobody else sees your screen. The audit log records that you ' +
         'viewed it.',
@@ -343,18 +396,21 @@ function inWords(hours: number): string {
 }
 
 @Controller(inEachEnvironment('api-credentials/:client_id/rotate'))
-class RotatePage extends ConfirmPage('rotateApiSecret', RotateSecretRequest) {
+class RotatePage extends ConfirmPage(API_CLIENT_PERMISSIONS.rotateApiSecret, RotationRequest) {
   @Inject() private readonly clients!: ApiClientsService;
 
-  async describe(visit: PageVisit<'client_id'>): Promise<Confirmation<RotateSecretRequest>> {
+  async describe(visit: PageVisit<'client_id'>): Promise<Confirmation<SecretsOverview, RotationRequest>> {
     const { actor, environment, params } = visit;
     const overview = (): Promise<SecretsOverview> => this.clients.requireOverview(visit, params.client_id);
-    const isInProgress = (await overview()).overlapEndsAt !== null;
+    const shown = await overview();
+    const isInProgress = shown.overlapEndsAt !== null;
     const none = { value: '0', label: 'None (after a leak)' };
     const options = OVERLAPS.map((hours) => ({ value: String(hours), label: inWords(hours) }));
     return {
       title: `Rotate the ${environment} secret?`,
       parent: credentialsOf(environment),
+      subject: shown,
+      shows: secretsIn,
       values: { overlap_hours: isInProgress ? 0 : DEFAULT_OVERLAP_HOURS },
       text: (
         <>
@@ -378,8 +434,8 @@ class RotatePage extends ConfirmPage('rotateApiSecret', RotateSecretRequest) {
       ),
       button: 'Rotate secret',
       isDestructive: isInProgress,
-      perform: async ({ overlap_hours: overlapHours }) => {
-        const secret = await this.clients.rotateSecretForUser(actor, params.client_id, overlapHours);
+      perform: async ({ overlap_hours: overlapHours }, check) => {
+        const secret = await this.clients.rotateSecretForUser(actor, params.client_id, overlapHours, check);
         return secretPage(await overview(), secret, 'rotated');
       },
     };
@@ -387,16 +443,18 @@ class RotatePage extends ConfirmPage('rotateApiSecret', RotateSecretRequest) {
 }
 
 @Controller(inEachEnvironment('api-credentials/:client_id/activate'))
-class ActivatePage extends ConfirmPage('activateApiSecret') {
+class ActivatePage extends ConfirmPage(API_CLIENT_PERMISSIONS.activateApiSecret) {
   @Inject() private readonly clients!: ApiClientsService;
 
-  async describe(visit: PageVisit<'client_id'>): Promise<Confirmation> {
+  async describe(visit: PageVisit<'client_id'>): Promise<Confirmation<SecretsOverview>> {
     const { actor, environment, params } = visit;
-    const { client } = await this.clients.requireOverview(visit, params.client_id);
+    const overview = await this.clients.requireOverview(visit, params.client_id);
     const parent = credentialsOf(environment);
     return {
       title: 'Sign webhooks with the new secret?',
       parent,
+      subject: overview,
+      shows: secretsIn,
       text: (
         <p>
           Do this when all your {environment} webhook receivers know the new secret. From now on, the{' '}
@@ -407,10 +465,63 @@ class ActivatePage extends ConfirmPage('activateApiSecret') {
         </p>
       ),
       button: 'Activate new secret',
-      perform: () => this.clients.activateSecretForUser(actor, client.id),
+      perform: (_, check) => this.clients.activateSecretForUser(actor, overview.client.id, check),
       next: `${parent.path}?done=activated`,
     };
   }
 }
 
-export const API_CREDENTIAL_PAGES = [CredentialsPage, RenamePage, ViewPage, RotatePage, ActivatePage];
+const ACCEPTED_FOR: Readonly<Record<SecretUse, string>> = {
+  everything: 'The secret is accepted for all requests, and signs webhooks.',
+  signing: 'The secret only signs webhooks. Requests with it are refused like those with a wrong secret.',
+};
+
+@Controller(inEachEnvironment('api-credentials/:client_id/restrict'))
+class RestrictPage extends ConfirmPage(API_CLIENT_PERMISSIONS.restrictApiSecret) {
+  @Inject() private readonly clients!: ApiClientsService;
+
+  async describe(visit: PageVisit<'client_id'>): Promise<Confirmation<SecretsOverview>> {
+    const { actor, environment, params } = visit;
+    const overview = await this.clients.requireOverview(visit, params.client_id);
+    const parent = credentialsOf(environment);
+    const isRestricted = secretUseOf(overview.client) === 'signing';
+    return {
+      title: isRestricted
+        ? 'Accept the secret for requests again?'
+        : 'Restrict the secret to signing webhooks?',
+      parent,
+      subject: overview,
+      shows: (current) => ({ Secret: ACCEPTED_FOR[secretUseOf(current.client)] }),
+      text: isRestricted ? (
+        <p>Anyone who has the secret, such as a webhook receiver, can then use the whole API again.</p>
+      ) : (
+        <>
+          <p>
+            Do this when all your programs send API keys. Within 5 seconds, requests with the secret are
+            refused, so a secret that leaks from a receiver gives no access to the API. You can undo this.
+          </p>
+          <Secrets {...overview} />
+        </>
+      ),
+      button: isRestricted ? 'Accept the secret' : 'Restrict to signing',
+      isDestructive: !isRestricted,
+      perform: (_, check) =>
+        this.clients.restrictSecretForUser(
+          actor,
+          overview.client.id,
+          isRestricted ? 'everything' : 'signing',
+          check,
+        ),
+      next: `${parent.path}?done=restricted`,
+    };
+  }
+}
+
+export const API_CREDENTIAL_PAGES = [
+  CredentialsPage,
+  RenamePage,
+  ViewPage,
+  RotatePage,
+  ActivatePage,
+  RestrictPage,
+];

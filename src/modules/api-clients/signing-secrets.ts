@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { LRUCache } from 'lru-cache';
+import { BoundedCache } from '../../infrastructure/caching/index.js';
 import { Sealer } from '../../infrastructure/crypto/index.js';
 import { Transaction } from '../../infrastructure/database/index.js';
 import { ApiClientsRepository } from './api-clients.repository.js';
@@ -14,7 +14,7 @@ const MAX_CACHED_SECRETS = 10_000;
  */
 @Injectable()
 export class SigningSecrets {
-  private readonly cache = new LRUCache<string, string>({ max: MAX_CACHED_SECRETS });
+  private readonly cache = new BoundedCache<string>({ max: MAX_CACHED_SECRETS });
 
   constructor(
     private readonly transaction: Transaction,

@@ -1,5 +1,6 @@
 import { ApiSchema } from '@nestjs/swagger';
 import { Column, Entity, PrimaryColumn } from 'typeorm';
+import { AUDIT_ACTION_NAMES, type AuditAction } from '../../infrastructure/audit-catalog/index.js';
 import type { PlatformEnvironment } from '../../infrastructure/config/index.js';
 import {
   EnumProperty,
@@ -10,13 +11,7 @@ import {
 } from '../../infrastructure/openapi/index.js';
 import { enumeration } from '../../infrastructure/schemas/index.js';
 import { ENVIRONMENT } from '../../infrastructure/validation/index.js';
-import {
-  AUDIT_ACTION_NAMES,
-  AUDIT_OUTCOMES,
-  AUDIT_TARGET_TYPES,
-  type AuditAction,
-  type AuditOutcome,
-} from './audit-actions.js';
+import { AUDIT_OUTCOMES, type AuditOutcome } from './audit-outcome.js';
 
 export const AUDIT_ACTION = enumeration(
   'AuditAction',
@@ -48,15 +43,18 @@ export class AuditEventResponse {
   outcome!: AuditOutcomeResponse;
 }
 
-@ApiSchema({ description: 'The dashboard user or operator who performed the action.' })
+@ApiSchema({ description: 'The dashboard user, API key, API client or operator that performed the action.' })
 export class AuditActorResponse {
   @Column({ name: 'actor_name', type: 'text' })
-  @TextProperty('Name of the user at the time. `operator` for an operator of the platform.', 'Ada Lovelace')
+  @TextProperty(
+    'Name of the user or API key at the time. `operator` for an operator of the platform.',
+    'Ada Lovelace',
+  )
   name!: string;
 
   @Column({ name: 'actor_email', type: 'text' })
   @TextProperty(
-    'Email address of the user at the time. `operator` for an operator of the platform.',
+    'Email address of the user at the time. `API key` for an API key, `operator` for an operator of the platform.',
     'ada@example.com',
   )
   email!: string;
@@ -66,7 +64,7 @@ export class AuditActorResponse {
 export class AuditTargetResponse {
   @Column({ name: 'target_type', type: 'text' })
   @TextProperty(
-    `The kind of target: ${AUDIT_TARGET_TYPES.map((type) => `\`${type}\``).join(', ')}. More may be added.`,
+    'The kind of target. [Audit actions](/docs/audit-actions) lists them; more may be added.',
     'secret',
   )
   type!: string;
@@ -133,7 +131,10 @@ export class AuditLogEntryResponse {
   event!: AuditEventResponse;
 
   @Column(() => AuditActorResponse, { prefix: false })
-  @ObjectProperty(AuditActorResponse, 'The dashboard user or operator who performed the action.')
+  @ObjectProperty(
+    AuditActorResponse,
+    'The dashboard user, API key, API client or operator that performed the action.',
+  )
   actor!: AuditActorResponse;
 
   @Column(() => AuditTargetResponse, { prefix: false })

@@ -1,3 +1,4 @@
+import { permissionOf } from '../../infrastructure/auth/index.js';
 import { Controller, Get, Inject, type StreamableFile } from '@nestjs/common';
 import type { ComponentChildren, VNode } from 'preact';
 import { browserName } from '../../infrastructure/http/index.js';
@@ -6,15 +7,17 @@ import {
   ButtonLink,
   DashboardExport,
   DashboardPage,
+  dashboardPath,
   Details,
   exportFile,
   ExportFormatField,
   Exports,
   Filter,
   FilterChoice,
+  Foreign,
   FurtherFilters,
+  Histogram,
   inDigits,
-  inWords,
   isolated,
   ListPage,
   Middle,
@@ -24,6 +27,8 @@ import {
   PeriodFields,
   queryFrom,
   RelativeTime,
+  shortened,
+  usePage,
   Visit,
   type ExportFormat,
   type ListDescription,
@@ -32,20 +37,31 @@ import {
   type PageVisit,
   type Tone,
 } from '../../infrastructure/pages/index.js';
-import { AUDIT_ACTION_NAMES, type AuditOutcome } from './audit-actions.js';
+import { AUDIT_ACTION_NAMES } from '../../infrastructure/audit-catalog/index.js';
+import type { AuditOutcome } from './audit-outcome.js';
 import { AUDIT_LOG_COLUMNS } from './audit-chain.js';
 import type { AuditChangeResponse, AuditLogEntryResponse } from './audit-log-entry.entity.js';
 import { SearchAuditLogsQuery } from './audit-logs.dto.js';
+import { Clock } from '../../infrastructure/time/index.js';
+import { displayNameOf } from '../../infrastructure/validation/index.js';
 import { AuditLogsService } from './audit-logs.service.js';
-import { actionInWords, isOfEnvironment, predicateOf, subjectOf } from './audit-sentences.js';
+import {
+  actionInWords,
+  actOf,
+  isOfEnvironment,
+  isOwnAccount,
+  predicateOf,
+  subjectOf,
+} from './audit-sentences.js';
 import { AuditVerification, type PartialChainReport } from './audit-verification.js';
+import { AUDIT_LOG_PERMISSIONS } from './audit-logs.capability.js';
 
 const PATH = '/dashboard/audit-log';
 const AUDIT_LOG = { title: 'Audit log', path: PATH };
 
 const OUTCOMES: Readonly<Record<AuditOutcome, { readonly label: string; readonly tone: Tone }>> = {
   success: { label: 'Succeeded', tone: 'good' },
-  failure: { label: 'Failed', tone: 'warn' },
+  failure: { label: 'Failed', tone: 'bad' },
   denied: { label: 'Denied', tone: 'bad' },
 };
 
@@ -58,9 +74,10 @@ class ExportAuditLogsQuery extends SearchAuditLogsQuery {
 const VERIFIED_ENTRIES = 10_000;
 
 @Controller('dashboard/audit-log')
-export class AuditLogPage extends ListPage('listAuditEntries', SearchAuditLogsQuery) {
+export class AuditLogPage extends ListPage(AUDIT_LOG_PERMISSIONS.listAuditEntries, SearchAuditLogsQuery) {
   @Inject() private readonly auditLogs!: AuditLogsService;
   @Inject() private readonly verification!: AuditVerification;
+  @Inject() private readonly clock!: Clock;
 
   describe({ actor, query }: PageVisit): ListDescription<AuditLogEntryResponse, SearchAuditLogsQuery> {
     const empty = Object.values(query).some(Boolean)
@@ -77,7 +94,7 @@ export class AuditLogPage extends ListPage('listAuditEntries', SearchAuditLogsQu
           <ButtonLink to={`${PATH}/verify`} kind="second">
             Verify the log
           </ButtonLink>
-          <ButtonLink operation="getAuditStream" to="/dashboard/audit-stream" kind="second">
+          <ButtonLink permission={permissionOf('getAuditStream')} to="/dashboard/audit-stream" kind="second">
             Stream
           </ButtonLink>
         </>
@@ -107,7 +124,9 @@ export class AuditLogPage extends ListPage('listAuditEntries', SearchAuditLogsQu
           limit,
         );
         const since = searchedSince && searchedBackTo(searchedSince);
+        const points = await this.auditLogs.histogram(actor.organizationId, search, this.clock.now());
         return {
+          above: <Histogram points={points} things={['entry', 'entries']} />,
           data: entries,
           next_cursor: nextCursor,
           below: since,
@@ -116,30 +135,42 @@ export class AuditLogPage extends ListPage('listAuditEntries', SearchAuditLogsQu
         };
       },
       isDense: true,
+      isSplit: true,
+      entriesPath: `${PATH}/entries`,
+      isTinted: ({ event }) => event.outcome.status === 'denied',
       caption: 'Audit log entries, newest first',
       columns: [
-        { title: 'Time', kind: 'time', cell: ({ datetime }) => datetime },
+        { title: 'Time', kind: 'clock', cell: ({ datetime }) => datetime },
         {
-          title: 'What happened',
+          title: 'Actor',
+          kind: 'id',
+          cell: (entry) => shortened(subjectOf(entry)),
+          to: ({ actor: { email } }) => entriesOf({ actor: email }),
+        },
+        {
+          title: 'Action',
           kind: 'main',
           cell: (entry) => (
             <>
               {entry.event.outcome.status === 'success' ? null : outcomeOf(entry)}{' '}
-              <a href={`${PATH}/entries/${entry.id}`}>
-                <Sentence subject={subjectOf(entry)} predicate={predicateOf(entry)} />
-              </a>{' '}
-              {entry.changes === null ? null : (
-                <span class="soft">{entry.changes.map(changeInWords).join('; ')}</span>
-              )}
+              <a href={`${PATH}/entries/${entry.id}`}>{actOf(entry)}</a>
+              {isOfEnvironment(entry) ? <span class="soft">{` in ${entry.target.environment}`}</span> : null}
             </>
           ),
         },
+        { title: 'Target', kind: 'text', isOnDeskOnly: true, cell: (entry) => <Target entry={entry} /> },
+        {
+          title: 'Change',
+          kind: 'text',
+          isOnDeskOnly: true,
+          cell: ({ changes }) => (changes ? <Foreign text={changes.map(changeInWords).join('; ')} /> : null),
+        },
         {
           title: 'From',
-          kind: 'text',
+          kind: 'short',
+          isOnDeskOnly: true,
           // Operators and background jobs have no address.
-          cell: ({ context: { ip, user_agent } }) =>
-            ip === '' ? user_agent : `${browserName(user_agent)}, ${ip}`,
+          cell: ({ context: { ip, user_agent } }) => ip || user_agent,
         },
       ],
       empty,
@@ -147,19 +178,21 @@ export class AuditLogPage extends ListPage('listAuditEntries', SearchAuditLogsQu
   }
 
   @Get('export/:format')
-  @DashboardExport('exportAuditLog')
+  @DashboardExport(AUDIT_LOG_PERMISSIONS.exportAuditLog)
   export(@Visit() { actor, params, query }: PageVisit<'format'>): Promise<StreamableFile> {
     const { organizationId, organizationName } = actor;
     const { format, ...filters } = queryFrom(ExportAuditLogsQuery, query, params);
-    const rows = this.auditLogs.allMatching(organizationId, filters);
     const { start, end } = filters;
+    // A download that takes long has no entries from after the right to it was checked.
+    const until = end ?? this.clock.now().toISOString();
+    const rows = this.auditLogs.allMatching(organizationId, { ...filters, end: until });
     const file = { format, name: 'audit-log', organizationName, start, end };
     return exportFile({ ...file, columns: AUDIT_LOG_COLUMNS, rows });
   }
 
   /** @param upTo the sequence of the last entry to verify; anything else means the newest entries */
   @Get('verify')
-  @DashboardPage('listAuditEntries')
+  @DashboardPage(AUDIT_LOG_PERMISSIONS.listAuditEntries)
   async verify(@Visit() { actor, query: { up_to: upTo } }: PageVisit): Promise<PageResponse> {
     const sequence = /^[1-9]\d{0,14}$/.test(String(upTo)) ? Number(upTo) : undefined;
     return verificationPage(
@@ -168,22 +201,28 @@ export class AuditLogPage extends ListPage('listAuditEntries', SearchAuditLogsQu
   }
 
   @Get('entries/:id')
-  @DashboardPage('listAuditEntries')
+  @DashboardPage(AUDIT_LOG_PERMISSIONS.listAuditEntries)
   async get(@Visit() { actor, params }: PageVisit<'id'>): Promise<PageResponse> {
     return entryPage(await this.auditLogs.get(actor.organizationId, params.id));
   }
 }
 
-const LONG_NAME = 40;
+/** Types of targets that the search finds by their names. */
+const FOUND_TARGETS: ReadonlySet<string> = new Set(['user', 'access_grant', 'webhook_endpoint', 'merchant']);
 
-/** On one line. A long name leaves room for what happened. */
-function Sentence({ subject, predicate }: Readonly<Record<'subject' | 'predicate', string>>): VNode {
-  if (subject.length <= LONG_NAME) return <Middle text={`${subject} ${predicate}`} />;
-  return (
-    <>
-      <bdi class="subject">{subject}</bdi> <Middle text={predicate} />
-    </>
-  );
+/** The target of an action, with a link if it can be found. */
+function Target({ entry }: { readonly entry: AuditLogEntryResponse }): VNode | null {
+  const { target } = entry;
+  const { environment } = usePage();
+  if (target.name === null || isOwnAccount(entry)) return null;
+  const path = dashboardPath(isOfEnvironment(entry) ? target.environment : environment, 'search');
+  const name = <Middle text={shortened(target.name)} />;
+  if (!FOUND_TARGETS.has(target.type)) return name;
+  return <a href={pathWith(path, { q: target.name }, {})}>{name}</a>;
+}
+
+function entriesOf(filters: Readonly<Record<string, string>>): string {
+  return pathWith(PATH, filters, {});
 }
 
 function outcomeOf({ event }: AuditLogEntryResponse): VNode {
@@ -232,7 +271,7 @@ function entryPage(entry: AuditLogEntryResponse): Page {
             <>
               <code>{event.action}</code>
               {' · '}
-              <a href={pathWith(PATH, {}, { action: event.action })}>All entries of this action</a>
+              <a href={entriesOf({ action: event.action })}>All entries of this action</a>
             </>,
           ],
           ['Outcome', outcomeOf(entry)],
@@ -241,10 +280,15 @@ function entryPage(entry: AuditLogEntryResponse): Page {
             <>
               {actor.name === actor.email ? actor.name : `${actor.name}, ${actor.email}`}
               {' · '}
-              <a href={pathWith(PATH, {}, { actor: actor.email })}>All entries of this user</a>
+              <a href={entriesOf({ actor: actor.email })}>All entries of this user</a>
             </>,
           ],
-          ['Target', target.name === null ? inWords(target.type) : `${inWords(target.type)}: ${target.name}`],
+          [
+            'Target',
+            target.name === null
+              ? displayNameOf(target.type)
+              : `${displayNameOf(target.type)}: ${target.name}`,
+          ],
           [
             'Changes',
             changes && (
@@ -266,13 +310,14 @@ function entryPage(entry: AuditLogEntryResponse): Page {
   };
 }
 
-/** Returns for example: role from viewer to member. */
+/** Returns for example: role viewer → member. */
 function changeInWords({ field, from, to }: AuditChangeResponse): string {
-  const name = inWords(field);
+  const name = displayNameOf(field);
   if (to === 'true' || to === 'false') return `${name} turned ${to === 'true' ? 'on' : 'off'}`;
-  const [before, after] = [valueInWords(from), valueInWords(to)];
+  const before = valueInWords(from);
+  const after = valueInWords(to);
   if (before === null) return `${name} set to ${after}`;
-  return after === null ? `${name} removed, was ${before}` : `${name} from ${before} to ${after}`;
+  return after === null ? `${name} removed, was ${before}` : `${name} ${before} → ${after}`;
 }
 
 /** Values with several words are quoted. */

@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import type { SelectQueryBuilder } from 'typeorm';
-import { KeyedQueue, Transaction } from '../../infrastructure/database/index.js';
+import { continued, KeyedQueue, Transaction } from '../../infrastructure/database/index.js';
 import type { Period } from '../../infrastructure/time/index.js';
 import { CHAIN_START } from './audit-chain.js';
 import { AuditChainHead, AuditLogEntry } from './audit-log-entry.entity.js';
@@ -10,11 +10,16 @@ export type Position = Pick<AuditLogEntry, 'datetime' | 'sequence'>;
 
 /** Reading and hashing a batch takes a few milliseconds, in which the process does nothing else. */
 const BATCH = 250;
+/** Entries in a histogram. Reading them takes about as long as searching as many. */
+const MAX_COUNTED = 10_000;
+/** How many pages an organization reads at the same time. Reading a page takes milliseconds, too. */
+const CONCURRENT_PAGES = 2;
 
 @Injectable()
 export class AuditLogRepository {
   /** However many exports and verifications of an organization run, they read one batch at a time. */
   private readonly batches = new KeyedQueue(1);
+  private readonly pages = new KeyedQueue(CONCURRENT_PAGES);
 
   constructor(private readonly transaction: Transaction) {}
 
@@ -58,7 +63,7 @@ export class AuditLogRepository {
     if (before)
       found.andWhere('(entry.datetime, entry.sequence) < (:datetime, :sequence)', positionOf(before));
     else if (end) found.andWhere('entry.datetime <= :end', { end });
-    return found.getMany();
+    return this.pages.run(organizationId, () => found.getMany());
   }
 
   /**
@@ -82,7 +87,29 @@ export class AuditLogRepository {
       );
     if (action !== undefined) found.andWhere('entry.event.action = :action', { action });
     if (outcome !== undefined) found.andWhere('entry.event.outcome.status = :outcome', { outcome });
-    return found.getMany();
+    return this.pages.run(organizationId, () => found.getMany());
+  }
+
+  /** Counts the newest entries of a period, at most `MAX_COUNTED`, by the number of the step in which they happened. */
+  async counts(
+    organizationId: string,
+    { start, end }: Required<Period>,
+    step: number,
+  ): Promise<ReadonlyMap<number, Readonly<Record<'succeeded' | 'failed', number>>>> {
+    const rows = await this.pages.run(organizationId, () =>
+      this.transaction.manager.query<{ step: number; total: number; succeeded: number }[]>(
+        `SELECT floor(extract(epoch FROM created_at - $2) * 1000 / $4)::int AS step,
+                count(*)::int AS total, (count(*) FILTER (WHERE outcome = 'success'))::int AS succeeded
+           FROM (SELECT created_at, outcome FROM audit_log
+                  WHERE organization_id = $1 AND created_at >= $2 AND created_at <= $3
+                  ORDER BY created_at DESC, sequence DESC LIMIT ${MAX_COUNTED}) entry
+          GROUP BY 1`,
+        [organizationId, start, end, step],
+      ),
+    );
+    return new Map(
+      rows.map(({ step: number, total, succeeded }) => [number, { succeeded, failed: total - succeeded }]),
+    );
   }
 
   async find(
@@ -152,7 +179,9 @@ export class AuditLogRepository {
     let batch: AuditLogEntry[];
     let last: AuditLogEntry | undefined;
     do {
-      batch = await this.batches.run(organizationId, () => after(last).limit(BATCH).getMany());
+      const read = (): Promise<AuditLogEntry[]> =>
+        this.batches.run(organizationId, () => after(last).limit(BATCH).getMany(), last !== undefined);
+      batch = await (last ? continued(read) : read());
       yield* batch;
       last = batch.at(-1);
     } while (batch.length === BATCH);

@@ -1,33 +1,66 @@
 import { randomUUID } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
+import { auditAction, type AuditAction } from '../../infrastructure/audit-catalog/index.js';
 import {
   AuditRecorder,
-  type AuditedAction,
+  DASHBOARD_ROLES,
+  INVALID_API_KEYS,
+  LOGIN_ENDED,
+  type AuthenticatedClient,
   type DashboardActor,
+  type DashboardRole,
   type DeniedTarget,
+  type Scope,
 } from '../../infrastructure/auth/index.js';
 import type { PlatformEnvironment } from '../../infrastructure/config/index.js';
 import { KeyedQueue, Transactional } from '../../infrastructure/database/index.js';
+import { INSUFFICIENT_ROLE, INVALID_ACCESS_TOKEN } from '../../infrastructure/errors/index.js';
+import type { RequestOrigin } from '../../infrastructure/http/index.js';
 import { Clock } from '../../infrastructure/time/index.js';
 import { firstCharacters, hasAtMostCharacters } from '../../infrastructure/validation/index.js';
-import {
-  AUDIT_ACTIONS,
-  isTargetOfEnvironment,
-  type AuditAction,
-  type AuditOutcome,
-} from './audit-actions.js';
+import type { AuditOutcome } from './audit-outcome.js';
 import { hashEntry, nextSequence, type UnhashedEntry } from './audit-chain.js';
 import type { AuditChangeResponse } from './audit-log-entry.entity.js';
 import { AuditLogRepository } from './audit-log.repository.js';
 
 /** The user or operator who acts. For a login attempt, the user who is trying to log in. */
-export type AuditActor = Pick<DashboardActor, 'organizationId' | 'name' | 'email' | 'origin'>;
+export type AuditActor = Pick<DashboardActor, 'organizationId' | 'name' | 'email' | 'origin'> &
+  Partial<Pick<DashboardActor, 'userId' | 'role' | 'credential'>>;
+
+/** Port (bound in `src/ports.module.ts`) that knows the roles of dashboard users at this moment. */
+export abstract class CurrentRoles {
+  /** Returns the role that decides about the rights of the user; undefined if the user was removed or disabled. */
+  abstract currentRole(userId: string, now: Date): Promise<DashboardRole | undefined>;
+}
+
+/** Port (bound in `src/ports.module.ts`) that knows which logins have ended. */
+export abstract class CurrentLogins {
+  /** Returns whether the login session has not been ended, by the user or by somebody else. */
+  abstract hasSession(sessionId: string): Promise<boolean>;
+}
+
+/** Port (bound in `src/ports.module.ts`) that knows which API keys are accepted. */
+export abstract class CurrentKeys {
+  /** Returns whether the key has not ended, and has these scopes. */
+  abstract isActive(keyId: string, scopes: ReadonlySet<Scope>): Promise<boolean>;
+}
 
 /** Actor of entries about what the service does by itself. Like that of operators, it names no person. */
 export const SYSTEM = { name: 'system', email: 'system', origin: { ip: '', userAgent: 'background job' } };
 
-/** Actor of entries about what a client requested with its credentials, which belong to no person. */
+/** Actor of entries about requests that a client sent with its secret, which belongs to no person. */
 export const API_CLIENT = { name: 'API client', email: 'API client' };
+
+/** In place of the email address of an API key. */
+export const API_KEY_EMAIL = 'API key';
+
+/** Returns the actor of entries about requests of a client: its API key, or without one, the client. */
+export function actorOf(client: AuthenticatedClient, origin: RequestOrigin): AuditActor {
+  const { organizationId, key } = client;
+  if (!key) return { ...API_CLIENT, organizationId, origin };
+  const credential = { ...client, key, kind: 'key', scopes: key.scopes } as const;
+  return { name: key.name, email: API_KEY_EMAIL, organizationId, origin, credential };
+}
 
 export interface AuditRecord {
   readonly action: AuditAction;
@@ -40,7 +73,7 @@ export interface AuditRecord {
   };
   /** Defaults to success. */
   readonly outcome?: AuditOutcome;
-  /** What the action changed, from `changesBetween`. */
+  /** The changes that the action made, from `changesBetween`. */
   readonly changes?: readonly AuditChangeResponse[];
 }
 
@@ -50,24 +83,40 @@ export interface AuditRecord {
  */
 @Injectable()
 export class AuditLog extends AuditRecorder {
-  /** Entries of one organization wait for each other anyway; waiting in the database would occupy connections. */
   private readonly queue = new KeyedQueue(1);
 
   constructor(
     private readonly repository: AuditLogRepository,
+    private readonly roles: CurrentRoles,
+    private readonly logins: CurrentLogins,
+    private readonly keys: CurrentKeys,
     private readonly clock: Clock,
   ) {
     super();
   }
 
   /**
+   * Runs work that records an entry of the organization after the earlier such work: entries of an organization wait for each other
+   * anyway, and waiting in the database would occupy connections. The work must neither be part of a transaction nor contain other
+   * work in turn, which would wait forever.
+   */
+  inTurn<Result>(organizationId: string, work: () => Promise<Result>): Promise<Result> {
+    return this.queue.run(organizationId, work);
+  }
+
+  /**
    * Records an action. Joins the open transaction, or opens a new one, so the action and its entry are committed
    * together. Record a denied or failed attempt after its transaction was rolled back. Otherwise the entry is rolled
    * back, too.
+   *
+   * @throws ApiError INSUFFICIENT_ROLE, INVALID_ACCESS_TOKEN, INVALID_API_KEYS if the actor has lost the role, or the login has ended, with which the
+   *   request was admitted
    */
   @Transactional()
   async record({ action, actor, target, outcome, changes = [] }: AuditRecord): Promise<void> {
     const head = await this.repository.lockHead(actor.organizationId, this.clock.now());
+    // Under the lock, which a change of the role takes, too: either that change sees this one, or the other way round.
+    if (!outcome || outcome === 'success') await this.requireRights(actor);
     const entry: UnhashedEntry = {
       organizationId: actor.organizationId,
       sequence: nextSequence(head),
@@ -76,7 +125,7 @@ export class AuditLog extends AuditRecorder {
       event: { action, outcome: { status: outcome ?? 'success' } },
       actor: { name: actor.name, email: actor.email },
       target: {
-        type: AUDIT_ACTIONS[action].target,
+        type: auditAction(action).target.type,
         name: target?.name ?? null,
         environment: target?.environment ?? 'production',
       },
@@ -86,22 +135,47 @@ export class AuditLog extends AuditRecorder {
     await this.repository.append({ ...entry, hash: hashEntry(entry, head) });
   }
 
-  async recordDenial(actor: DashboardActor, action: AuditedAction, target: DeniedTarget): Promise<void> {
-    const shown = isTargetOfEnvironment(AUDIT_ACTIONS[action].target) ? target : { name: target.name };
+  async recordDenial(actor: DashboardActor, action: AuditAction, target: DeniedTarget): Promise<void> {
+    const shown = auditAction(action).target.isOfEnvironment ? target : { name: target.name };
     await this.recordInTurn({ action, actor, target: shown, outcome: 'denied' });
   }
 
   async recordExport(
     actor: DashboardActor,
-    action: AuditedAction,
+    action: AuditAction,
     environment: PlatformEnvironment | undefined,
   ): Promise<void> {
     await this.recordInTurn({ action, actor, ...(environment && { target: { environment } }) });
   }
 
+  /**
+   * Checks that a user still has the role and the login session, or an API key its scopes, with which the request was admitted.
+   * `record` does so, too; call it for work that is recorded in another transaction.
+   *
+   * @throws ApiError INSUFFICIENT_ROLE, INVALID_ACCESS_TOKEN, INVALID_API_KEYS
+   */
+  async requireRights({
+    userId,
+    role,
+    credential,
+  }: Pick<AuditActor, 'userId' | 'role' | 'credential'>): Promise<void> {
+    if (credential?.kind === 'session' && !(await this.logins.hasSession(credential.sessionId)))
+      throw INVALID_ACCESS_TOKEN.error(LOGIN_ENDED);
+    if (credential?.kind === 'key') {
+      // Without a role, the key was admitted as an API client.
+      if (!(await this.keys.isActive(credential.key.id, credential.scopes)))
+        throw (role === undefined ? INVALID_API_KEYS : INVALID_ACCESS_TOKEN).error();
+      return;
+    }
+    if (userId === undefined || role === undefined) return;
+    const current = await this.roles.currentRole(userId, this.clock.now());
+    if (!current || DASHBOARD_ROLES.indexOf(current) > DASHBOARD_ROLES.indexOf(role))
+      throw INSUFFICIENT_ROLE.error();
+  }
+
   /** Guards and pages record without a transaction or a place in the queue of the organization's changes. */
   private recordInTurn(entry: AuditRecord): Promise<void> {
-    return this.queue.run(entry.actor.organizationId, () => this.record(entry));
+    return this.inTurn(entry.actor.organizationId, () => this.record(entry));
   }
 
   /**
@@ -164,7 +238,8 @@ export function changesBetween<Values extends object>(
   after: Partial<Values>,
 ): AuditChangeResponse[] {
   return Object.entries(after).flatMap(([field, value]) => {
-    const [from, to] = [textOf(before[field as keyof Values]), textOf(value)];
+    const from = textOf(before[field as keyof Values]);
+    const to = textOf(value);
     return from === to ? [] : [{ field, from: shortened(from), to: shortened(to) }];
   });
 }

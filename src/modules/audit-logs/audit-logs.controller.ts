@@ -21,7 +21,7 @@ export class AuditLogsController {
   constructor(private readonly auditLogs: AuditLogsService) {}
 
   @Get('audit_logs')
-  @PlatformOperation(LIST_AUDIT_LOGS, {
+  @PlatformOperation(LIST_AUDIT_LOGS, 'audit_logs:read', {
     guards: [EnvironmentGuard('production', ENVIRONMENT_MISMATCH, PRODUCTION_ONLY)],
   })
   list(

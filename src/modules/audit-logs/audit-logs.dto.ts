@@ -1,12 +1,7 @@
 import { INVALID_CURSOR_FORMAT } from '../../infrastructure/crypto/index.js';
 import { ENVIRONMENT_MISMATCH } from '../../infrastructure/errors/index.js';
-import {
-  IntegerProperty,
-  ObjectProperty,
-  withMessages,
-  type OperationDocument,
-} from '../../infrastructure/openapi/index.js';
-import { CursorField, NextCursorProperty } from '../../infrastructure/paging/index.js';
+import { withMessages, type OperationDocument } from '../../infrastructure/openapi/index.js';
+import { CursorField, PageOf, PageSizeField } from '../../infrastructure/paging/index.js';
 import {
   Constraint,
   EnumField,
@@ -14,10 +9,11 @@ import {
   TextField,
   TimestampField,
 } from '../../infrastructure/validation/index.js';
-import type { AuditAction, AuditOutcome } from './audit-actions.js';
+import type { AuditAction } from '../../infrastructure/audit-catalog/index.js';
+import type { AuditOutcome } from './audit-outcome.js';
 import { AUDIT_ACTION, AUDIT_OUTCOME, AuditLogEntryResponse } from './audit-log-entry.entity.js';
 
-export const PAGE_SIZE = 100;
+const PAGE_SIZE = 100;
 const MAX_ACTOR_LENGTH = 254;
 const EXAMPLE = { example: 'AVmXo2uFyR7Q1dJ0c3hKp1tbMTc2OTg0NzMzMDEyMywiNDIiXQ' };
 
@@ -50,6 +46,9 @@ export class ListAuditLogsQuery {
   })
   end?: string;
 
+  @PageSizeField(undefined, { max: PAGE_SIZE, default: PAGE_SIZE })
+  limit: number = PAGE_SIZE;
+
   @CursorField('The `next_cursor` of the previous page. Send the same `start` and `end` again.', EXAMPLE)
   cursor?: string;
 
@@ -70,25 +69,20 @@ export class SearchAuditLogsQuery extends ListAuditLogsQuery {
   outcome?: AuditOutcome;
 }
 
-export class AuditLogListResponse {
-  @ObjectProperty([AuditLogEntryResponse], 'The entries, newest first.')
-  data!: AuditLogEntryResponse[];
-
-  @NextCursorProperty(EXAMPLE)
-  next_cursor!: string | null;
-
-  @IntegerProperty('Maximum number of entries in a page.', PAGE_SIZE)
-  limit!: number;
-}
+export class AuditLogListResponse extends PageOf(AuditLogEntryResponse, 'The entries, newest first.', {
+  ...EXAMPLE,
+  size: PAGE_SIZE,
+}) {}
 
 export const PRODUCTION_ONLY = 'Audit logs belong to the production environment: use production credentials.';
 
 export const LIST_AUDIT_LOGS: OperationDocument = {
   operationId: 'listAuditLogs',
+  place: 5,
   summary: 'Get audit logs',
   description:
     'Returns what the users of your organization did, and tried to do, in the dashboard. The log covers both ' +
-    `environments, newest entries first, ${PAGE_SIZE} per page. Entries are never changed or deleted. ` +
+    `environments, newest entries first. Entries are never changed or deleted. ` +
     'Requires production credentials.\n\nTo get the following pages, send the `next_cursor` of each page until it is ' +
     'null. Entries added in the meantime do not shift the pages.\n\n' +
     '[Audit actions](/docs/audit-actions) explains each action.',

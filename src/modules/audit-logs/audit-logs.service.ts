@@ -3,11 +3,11 @@ import { isUUID } from 'class-validator';
 import { NOT_FOUND } from '../../infrastructure/errors/index.js';
 import { CursorCodec, type CursorScope } from '../../infrastructure/crypto/index.js';
 import { cutToPage } from '../../infrastructure/paging/index.js';
-import { periodOf, type Period } from '../../infrastructure/time/index.js';
+import type { HistogramPoint } from '../../infrastructure/pages/index.js';
+import { DAY, MINUTE, periodOf, type Period } from '../../infrastructure/time/index.js';
 import type { AuditLogEntry, AuditLogEntryResponse } from './audit-log-entry.entity.js';
 import { AuditLogRepository, type Position } from './audit-log.repository.js';
 import {
-  PAGE_SIZE,
   type AuditLogListResponse,
   type ListAuditLogsQuery,
   type SearchAuditLogsQuery,
@@ -15,6 +15,10 @@ import {
 
 /** Number of entries that a page of a search looks at. */
 const MAX_SEARCHED = 10_000n;
+
+/** Bars of a histogram, and its length in milliseconds if the filters have no start. */
+const HISTOGRAM_BARS = 60;
+const HISTOGRAM_LENGTH = 30 * DAY;
 
 export interface AuditLogSearchResult {
   readonly entries: readonly AuditLogEntryResponse[];
@@ -37,9 +41,9 @@ export class AuditLogsService {
     const scope = scopeOf(organizationId, period);
     const cursor = query.cursor ?? query.next_cursor;
     const before = cursor === undefined ? undefined : this.decodeCursor(cursor, scope);
-    const found = await this.repository.newest(organizationId, period, before, PAGE_SIZE + 1);
-    const { entries, last } = cutToPage(found, PAGE_SIZE);
-    return { data: entries.map(toResponse), next_cursor: this.encodeCursor(last, scope), limit: PAGE_SIZE };
+    const found = await this.repository.newest(organizationId, period, before, query.limit + 1);
+    const { entries, last } = cutToPage(found, query.limit);
+    return { data: entries.map(toResponse), next_cursor: this.encodeCursor(last, scope), limit: query.limit };
   }
 
   /** Returns all entries of a period, oldest first. They are read in batches, so an export of any size needs little memory. */
@@ -83,6 +87,26 @@ export class AuditLogsService {
   }
 
   /**
+   * Counts the newest entries of a period, by default of 30 days, by time. Filters other than the period do not matter: the bars lead
+   * to the filtered entries.
+   */
+  async histogram(
+    organizationId: string,
+    query: SearchAuditLogsQuery,
+    now: Date,
+  ): Promise<readonly HistogramPoint[]> {
+    const { end = now, start = new Date(end.getTime() - HISTOGRAM_LENGTH) } = periodOf(query);
+    const step = Math.max(Math.ceil((end.getTime() - start.getTime()) / HISTOGRAM_BARS / MINUTE), 1) * MINUTE;
+    const counts = await this.repository.counts(organizationId, { start, end }, step);
+    const points = Math.min(Math.ceil((end.getTime() - start.getTime()) / step), HISTOGRAM_BARS);
+    return Array.from({ length: points }, (_, index) => {
+      const from = start.getTime() + index * step;
+      const { succeeded = 0, failed = 0 } = counts.get(index) ?? {};
+      return { start: new Date(from), end: new Date(from + step), succeeded, failed };
+    });
+  }
+
+  /**
    * Returns all entries that match a filter, oldest first. They are read in batches, so an export of any size needs little
    * memory.
    */
@@ -100,7 +124,7 @@ export class AuditLogsService {
 
   /** @throws ApiError NOT_FOUND if the organization has no entry with this ID */
   async get(organizationId: string, id: string): Promise<AuditLogEntryResponse> {
-    const entry = NOT_FOUND.unlessFound(isUUID(id) && (await this.repository.find(organizationId, { id })));
+    const entry = NOT_FOUND.requireFound(isUUID(id) && (await this.repository.find(organizationId, { id })));
     return toResponse(entry);
   }
 

@@ -1,5 +1,12 @@
-import { AUDIT_ACTION_NAMES, AUDIT_ACTIONS, AUDIT_OUTCOMES, type AuditAction } from './audit-actions.js';
+import {
+  AUDIT_ACTION_NAMES,
+  auditAction,
+  type AuditAction,
+} from '../../infrastructure/audit-catalog/index.js';
+// With the actions of all capabilities.
+import '../../app.module.js';
 import type { AuditLogEntryResponse } from './audit-log-entry.entity.js';
+import { AUDIT_OUTCOMES } from './audit-outcome.js';
 import { actionInWords, meaningOf, predicateOf, subjectOf } from './audit-sentences.js';
 
 const ADA = { name: 'Ada Lovelace', email: 'ada@example.com' };
@@ -17,7 +24,7 @@ function entry(
     datetime: new Date(0),
     event: { action, outcome: { status } },
     actor,
-    target: { type: AUDIT_ACTIONS[action].target, name: null, environment: 'production', ...target },
+    target: { type: auditAction(action).target.type, name: null, environment: 'production', ...target },
     context: { ip: '', user_agent: '' },
     changes: null,
   };

@@ -1,25 +1,30 @@
+import { auditAction, type AuditAction } from '../../infrastructure/audit-catalog/index.js';
 import { isolated } from '../../infrastructure/pages/index.js';
-import {
-  AUDIT_ACTIONS,
-  isTargetOfEnvironment,
-  type AuditAction,
-  type AuditOutcome,
-} from './audit-actions.js';
+import type { AuditOutcome } from './audit-outcome.js';
 import type { AuditLogEntryResponse } from './audit-log-entry.entity.js';
-import { API_CLIENT, OPERATOR, SYSTEM } from './audit-log.js';
+import { API_CLIENT, API_KEY_EMAIL, OPERATOR, SYSTEM } from './audit-log.js';
 
 /** Returns what an entry says as a sentence without its actor, such as "added the user bob@example.com". */
 export function predicateOf(entry: AuditLogEntryResponse): string {
-  const { event, actor, target } = entry;
-  // Users know that they log in to their own account.
-  const isOwnAccount = event.action.startsWith('auth.') && target.name === actor.email;
-  const { past, infinitive, object } = phraseOf(event.action, isOwnAccount ? null : target.name);
+  const { target } = entry;
+  const act = actOf(entry, isOwnAccount(entry) ? null : target.name);
+  return `${act}${isOfEnvironment(entry) ? ` in ${target.environment}` : ''}`;
+}
+
+/** Returns whether users did something to their own accounts, which they know. */
+export function isOwnAccount({ event, actor, target }: AuditLogEntryResponse): boolean {
+  return event.action.startsWith('auth.') && target.name === actor.email;
+}
+
+/** Returns what happened without the actor and, by default, without the target, such as "was not allowed to add a user". */
+export function actOf({ event }: AuditLogEntryResponse, name: string | null = null): string {
+  const { past, infinitive, object } = phraseOf(event.action, name);
   const verbs: Readonly<Record<AuditOutcome, string>> = {
     success: past,
     failure: `failed to ${infinitive}`,
     denied: `was not allowed to ${infinitive}`,
   };
-  return `${verbs[event.outcome.status]}${object}${isOfEnvironment(entry) ? ` in ${target.environment}` : ''}`;
+  return `${verbs[event.outcome.status]}${object}`;
 }
 
 /** A later release, which was rolled back or is replacing this one, may have recorded actions that this one does not know. */
@@ -27,8 +32,7 @@ function phraseOf(
   action: AuditAction,
   name: string | null = null,
 ): Record<'past' | 'infinitive' | 'object', string> {
-  const actions: Readonly<Partial<Record<string, { readonly did: string }>>> = AUDIT_ACTIONS;
-  const { did } = actions[action] ?? { did: `did/do ${action}` };
+  const { did } = auditAction(action as string) ?? { did: `did/do ${action}` };
   const [, past = '', infinitive = '', words = ''] = /^([^/]+)\/(\S+)(.*)/.exec(did) ?? [];
   const object =
     name === null
@@ -41,13 +45,16 @@ function phraseOf(
 }
 
 /** Returns whether an entry is about one environment. That of a denied attempt may be unknown. */
-export function isOfEnvironment({ event, target }: AuditLogEntryResponse): boolean {
-  return event.outcome.status !== 'denied' && isTargetOfEnvironment(target.type);
+export function isOfEnvironment({ event }: AuditLogEntryResponse): boolean {
+  return (
+    event.outcome.status !== 'denied' && auditAction(event.action as string)?.target.isOfEnvironment === true
+  );
 }
 
 export function subjectOf({ actor: { name, email } }: AuditLogEntryResponse): string {
   if (email === OPERATOR.email) return 'An operator of the platform';
   if (email === API_CLIENT.email) return 'An API client of the organization';
+  if (email === API_KEY_EMAIL) return `The API key ${isolated(name)}`;
   return email === SYSTEM.email ? 'The service' : isolated(name);
 }
 
@@ -60,6 +67,6 @@ export function actionInWords(action: AuditAction): string {
 /** Returns what an action means, such as "A user added a passkey." */
 export function meaningOf(action: AuditAction): string {
   const { past, object } = phraseOf(action);
-  const { actor, note } = AUDIT_ACTIONS[action];
+  const { actor, note } = auditAction(action);
   return `${actor} ${past}${object}. ${note}`.trim();
 }

@@ -4,6 +4,7 @@ import { isUUID } from 'class-validator';
 import { KeyedQueue, Snapshot } from '../../infrastructure/database/index.js';
 import { OperatorError, SERVICE_UNAVAILABLE } from '../../infrastructure/errors/index.js';
 import { SECOND } from '../../infrastructure/time/index.js';
+import { parsedJson } from '../../infrastructure/config/index.js';
 import { CHAIN_START, nextSequence, hashEntry, type ChainLink } from './audit-chain.js';
 import type { AuditLogEntry } from './audit-log-entry.entity.js';
 import { AuditLogRepository } from './audit-log.repository.js';
@@ -49,7 +50,7 @@ type ExpectedEnd = ExportedHead & { readonly source: string };
 
 /** Each one holds a connection. */
 const CONCURRENT_VERIFICATIONS = 2;
-/** Milliseconds between two answers. Rendering a page takes a third of it. */
+/** Milliseconds between two responses. Rendering a page takes a third of it. */
 const ANSWER_INTERVAL = 20;
 /** A page that takes longer would not be seen. */
 const WAITING = {
@@ -120,7 +121,7 @@ export class AuditVerification {
       this.ofOrganization.run(organizationId, verify).finally(() => this.running.delete(key));
     this.running.set(key, running);
     const report = await running;
-    // Requests that waited together are answered one after the other, so that their pages do not delay other organizations.
+    // Requests that waited together get their responses one after the other, so that their pages do not delay other organizations.
     await this.answers.run(organizationId, () => pause(ANSWER_INTERVAL));
     return report;
   }
@@ -227,7 +228,7 @@ function flawOf(
 
 /** Parses an exported head. @throws OperatorError if the text is not an exported head */
 export function parseHead(text: string): ExportedHead {
-  const head = parse(text) as Partial<Record<keyof ExportedHead, unknown>> | null | undefined;
+  const head = parsedJson(text) as Partial<Record<keyof ExportedHead, unknown>> | null | undefined;
   const isHead =
     isUUID(head?.organization_id) &&
     Number.isSafeInteger(head?.sequence) &&
@@ -235,12 +236,4 @@ export function parseHead(text: string): ExportedHead {
     /^[0-9a-f]{64}$/.test(String(head?.hash));
   if (!isHead) throw new OperatorError('The file does not contain a head in the format of `audit head`.');
   return head as ExportedHead;
-}
-
-function parse(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
 }

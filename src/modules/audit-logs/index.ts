@@ -1,10 +1,14 @@
-export { AUDIT_ACTIONS, AUDIT_ACTION_NAMES, type AuditAction, type AuditOutcome } from './audit-actions.js';
+export type { AuditOutcome } from './audit-outcome.js';
 export { meaningOf } from './audit-sentences.js';
 export { changesBetween } from './audit-log.js';
 export { AUDIT_LOG_COLUMNS } from './audit-chain.js';
 export {
-  API_CLIENT,
+  actorOf,
+  API_KEY_EMAIL,
   AuditLog,
+  CurrentKeys,
+  CurrentLogins,
+  CurrentRoles,
   OPERATOR,
   OperatorAudit,
   PLATFORM,

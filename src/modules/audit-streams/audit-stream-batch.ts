@@ -2,25 +2,29 @@ import type { AuditLogEntry } from '../audit-logs/index.js';
 import type { AuditStream } from './audit-stream.entity.js';
 
 /** Severities of OpenTelemetry. */
-const [INFO, WARN] = [9, 13];
+const INFO = 9;
+const WARN = 13;
 
-/** Bytes of the entries of a request: proxies of receivers often refuse bodies of more than 1 MB. */
+/** Bytes of the body of a request: proxies of receivers often refuse more than 1 MB. */
 const MAX_BYTES = 512 * 1024;
 
-/** Returns the first entries that fit into a request. A longer entry is sent alone. */
-export function thatFit(entries: readonly AuditLogEntry[]): readonly AuditLogEntry[] {
-  let bytes = 0;
-  const end = entries.findIndex((entry, index) => {
-    bytes += Buffer.byteLength(JSON.stringify(shown(entry)));
-    return index > 0 && bytes > MAX_BYTES;
-  });
-  return end < 0 ? entries : entries.slice(0, end);
+/** Entries that are sent with one request. */
+interface Batch {
+  readonly entries: readonly AuditLogEntry[];
+  readonly body: Buffer;
 }
 
-/** Returns the body of the request that sends consecutive entries. */
-export function bodyOf(stream: AuditStream, entries: readonly AuditLogEntry[]): Buffer {
-  const body = stream.format === 'otlp' ? otlpBody(stream, entries) : jsonBody(stream, entries);
-  return Buffer.from(JSON.stringify(body));
+/** Returns the request that sends the first of consecutive entries, as many as fit. A longer entry is sent alone. */
+export function batchOf(stream: AuditStream, entries: readonly AuditLogEntry[]): Batch {
+  const content = stream.format === 'otlp' ? otlpBody(stream, entries) : jsonBody(stream, entries);
+  const body = Buffer.from(JSON.stringify(content));
+  if (body.length <= MAX_BYTES || entries.length <= 1) return { entries, body };
+  return batchOf(stream, entries.slice(0, halfOf(entries)));
+}
+
+/** Returns how many entries to send if this many are too many. */
+export function halfOf(entries: readonly AuditLogEntry[]): number {
+  return Math.ceil(entries.length / 2);
 }
 
 function jsonBody({ organizationId, positionHash }: AuditStream, entries: readonly AuditLogEntry[]): object {

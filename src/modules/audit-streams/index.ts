@@ -1,1 +1,3 @@
+export { stateOf } from './audit-stream.entity.js';
 export { AuditStreamsModule } from './audit-streams.module.js';
+export { AuditStreamsService } from './audit-streams.service.js';

@@ -1,7 +1,7 @@
 import { Body, Controller, Post } from '@nestjs/common';
 import { Topic } from '../../infrastructure/openapi/index.js';
 import { CareersOperation } from '../../infrastructure/surfaces/index.js';
-import { CareersConfiguration } from './job-application.entity.js';
+import { CareersConfiguration } from './careers.configuration.js';
 import { ApplicationReceipt, SUBMIT_JOB_APPLICATION, SubmitApplicationRequest } from './careers.dto.js';
 import { CareersService } from './careers.service.js';
 

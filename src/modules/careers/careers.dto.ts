@@ -18,7 +18,8 @@ import {
   UrlField,
   withMessage,
 } from '../../infrastructure/validation/index.js';
-import { CareersConfiguration, JOB_ROLES, MAX_NAME_LENGTH, type JobRole } from './job-application.entity.js';
+import { JOB_ROLES, MAX_NAME_LENGTH, type JobRole } from './job-application.entity.js';
+import { CareersConfiguration } from './careers.configuration.js';
 
 const JOB_ROLE = enumeration('JobRole', JOB_ROLES, 'A job that you can apply for.');
 
@@ -112,6 +113,9 @@ export class ApplicationReceipt {
 
 export const SUBMIT_JOB_APPLICATION: OperationDocument = {
   operationId: 'submitJobApplication',
+  place: 9,
+  repeatable: 'never',
+  ifRepeated: 'Each request stores another application.',
   summary: 'Submit job application',
   description: (configurationOf) => {
     const { requestsPerHour, retentionDays } = configurationOf(CareersConfiguration);

@@ -2,6 +2,6 @@ import { Module } from '@nestjs/common';
 import { CareersController } from './careers.controller.js';
 import { CareersService } from './careers.service.js';
 
-/** Receives the job applications of a careers page. */
+/** Operation 8: receives the job applications of a careers page. */
 @Module({ controllers: [CareersController], providers: [CareersService], exports: [CareersService] })
 export class CareersModule {}

@@ -2,24 +2,7 @@ import { Column, Entity } from 'typeorm';
 import { DeleteAfter, StoredRow } from '../../infrastructure/database/index.js';
 import { DAY } from '../../infrastructure/time/index.js';
 import { MAX_URL_LENGTH } from '../../infrastructure/validation/index.js';
-import { Configuration, EnvironmentVariable, IsIntegerBetween } from '../../infrastructure/config/index.js';
-
-@Configuration('Careers')
-export class CareersConfiguration {
-  @EnvironmentVariable(
-    'APPLICATION_RETENTION_DAYS',
-    'Number of days after which a job application is deleted.',
-  )
-  @IsIntegerBetween(1, 36_500)
-  retentionDays: number = 365;
-
-  @EnvironmentVariable(
-    'APPLICATIONS_PER_HOUR',
-    'Maximum number of requests per hour from one IP address to the job application endpoint.',
-  )
-  @IsIntegerBetween(1, 100_000_000)
-  requestsPerHour: number = 30;
-}
+import { CareersConfiguration } from './careers.configuration.js';
 
 export const JOB_ROLES = [
   'product_engineer',

@@ -1,14 +1,16 @@
 import { Injectable } from '@nestjs/common';
 import { browserName, type RequestOrigin } from '../../infrastructure/http/index.js';
 import { AttemptLimitsRepository } from '../../infrastructure/rate-limiting/index.js';
-import { Clock, HOUR } from '../../infrastructure/time/index.js';
-import { AuditLog, type AuditAction, type AuditActor, type AuditOutcome } from '../audit-logs/index.js';
-import { EmailsRepository } from '../dashboard-users/index.js';
+import { Clock, HOUR, timeInUtc } from '../../infrastructure/time/index.js';
+import type { AuditAction } from '../../infrastructure/audit-catalog/index.js';
+import { unlessOwnFailure } from '../../infrastructure/database/index.js';
+import { AuditLog, type AuditActor, type AuditOutcome } from '../audit-logs/index.js';
+import { EmailsRepository, roleInWords, type DashboardUser, type Inviter } from '../dashboard-users/index.js';
 
 const IF_NOT_YOU =
   "If you didn't do this, request a new password on the login page right away, and tell an owner of your organization.";
 
-/** Emails about changes to an account, which tell users about changes that somebody else made. */
+/** Emails about changes to an account, so that users notice changes that somebody else made. */
 const NOTICES = {
   passwordChanged: {
     subject: 'Your password was changed',
@@ -32,7 +34,7 @@ const NOTICES = {
   },
   passkeyRemoved: {
     subject: 'A passkey was removed from your account',
-    text: 'A passkey was removed from your account. It no longer logs you in.',
+    text: 'A passkey was removed from your account. It no longer logs you in, and other sessions that it opened were ended.',
   },
 } as const;
 
@@ -47,7 +49,7 @@ export class AccountEmails {
   async sendReset(userId: string, link: string, expiresAt: Date): Promise<void> {
     const body = [
       'Someone, probably you, requested a new password for your account.',
-      `Set a new password here. The link works once, until ${inWords(expiresAt)}:`,
+      `Set a new password here. The link works once, until ${timeInUtc(expiresAt)}:`,
       { link, label: 'Set a new password' },
       "If you didn't request it, ignore this email. Your password stays the same.",
     ];
@@ -55,21 +57,23 @@ export class AccountEmails {
   }
 
   /** @param link to the page that sets a password, or to the login page if the user must log in at an identity provider */
-  async sendInvitation(userId: string, organization: string, link: string, expiresAt: Date): Promise<void> {
+  async sendInvitation(
+    { id, role }: Pick<DashboardUser, 'id' | 'role'>,
+    { name, email, organization }: Inviter & { readonly organization: string },
+    link: string,
+    expiresAt: Date,
+  ): Promise<void> {
     const isToLogin = link.endsWith('/login');
     const body = [
       `${organization} has invited you to its dashboard.`,
+      { facts: { 'Invited by': `${name} (${email})`, 'Your role': roleInWords(role) } },
       isToLogin
         ? 'Log in with your organization’s account to get started:'
-        : `Set a password to get started. The link works once, until ${inWords(expiresAt)}:`,
+        : `Set a password to get started. The link works once, until ${timeInUtc(expiresAt)}:`,
       { link, label: isToLogin ? 'Log in' : 'Set a password' },
       "If you didn't expect this invitation, ignore this email.",
     ];
-    await this.emails.addLink(
-      userId,
-      { subject: 'Your invitation', body },
-      { kind: 'invitation', expiresAt },
-    );
+    await this.emails.addLink(id, { subject: 'Your invitation', body }, { kind: 'invitation', expiresAt });
   }
 
   /** Forgets emails with links that do not work anymore. */
@@ -80,7 +84,7 @@ export class AccountEmails {
   async sendNewBrowser(userId: string, { ip, userAgent }: RequestOrigin): Promise<void> {
     const body = [
       'Someone logged in to your account in a browser that you have not used before:',
-      { facts: { Browser: browserName(userAgent), 'IP address': ip, Time: this.clock.now().toISOString() } },
+      { facts: { Browser: browserName(userAgent), 'IP address': ip, Time: timeInUtc(this.clock.now()) } },
       'If this was you, ignore this email.',
       IF_NOT_YOU,
     ];
@@ -93,12 +97,6 @@ export class AccountEmails {
   }
 }
 
-/** Returns for example: 2026-01-31, 08:15 UTC. */
-function inWords(time: Date): string {
-  const [day, clock = ''] = time.toISOString().split('T');
-  return `${day}, ${clock.slice(0, 5)} UTC`;
-}
-
 @Injectable()
 export class AccountLog {
   private readonly refusals = this.limits.limit('refused-attempts', { attempts: 1, within: HOUR });
@@ -109,7 +107,10 @@ export class AccountLog {
   ) {}
 
   async record(action: AuditAction, actor: AuditActor, outcome: AuditOutcome = 'success'): Promise<void> {
-    await this.auditLog.record({ action, actor, target: { name: actor.email }, outcome });
+    const { organizationId, name, email, origin } = actor;
+    // Without the role: users may do this to their own accounts in any role.
+    const user = { organizationId, name, email, origin };
+    await this.auditLog.record({ action, actor: user, target: { name: email }, outcome });
   }
 
   /**
@@ -122,7 +123,11 @@ export class AccountLog {
     action: AuditAction,
     actor: AuditActor,
   ): Promise<void> {
-    const isFirst = (await this.refusals.count(`${kind} ${userId}`)) === undefined;
-    if (isFirst) await this.record(action, actor, 'denied');
+    const subject = `${kind} ${userId}`;
+    if ((await this.refusals.count(subject)) !== undefined) return;
+    await unlessOwnFailure(
+      () => this.refusals.subtract(subject),
+      () => this.record(action, actor, 'denied'),
+    );
   }
 }

@@ -1,8 +1,8 @@
 import { Injectable } from '@nestjs/common';
 import { Transactional } from '../../infrastructure/database/index.js';
-import { UserLogins, type DashboardUser } from '../dashboard-users/index.js';
+import { UserLogins, type DashboardUser, type Inviter } from '../dashboard-users/index.js';
 import { KnownBrowsersRepository } from './browsers/known-browsers.repository.js';
-import { LoginLimits } from './login/login-limits.js';
+import { LoginLimits } from './login-limits.js';
 import { PasskeysService } from './passkeys/passkeys.service.js';
 import { PasswordLinksService } from './passwords/password-links.service.js';
 import { SecondFactorService } from './second-factor/second-factor.service.js';
@@ -22,8 +22,8 @@ export class UserLoginsService extends UserLogins {
     super();
   }
 
-  override async invite(user: DashboardUser): Promise<void> {
-    await this.passwordLinks.invite(user);
+  override async invite(user: DashboardUser, inviter: Inviter): Promise<void> {
+    await this.passwordLinks.invite(user, inviter);
   }
 
   override async end(userId: string): Promise<void> {
@@ -40,10 +40,19 @@ export class UserLoginsService extends UserLogins {
     await this.limits.codesPerUser.forget(id);
   }
 
-  /** Removes the user's second factor and passkeys. Emails notify the user. @returns false if there were none */
+  /**
+   * Removes the user's second factor and passkeys, and ends the user's sessions, access tokens and device approvals: somebody may have
+   * found the lost device. Emails notify the user.
+   *
+   * @returns false if there were none
+   */
   @Transactional()
   async resetSecondFactor({ id }: DashboardUser): Promise<boolean> {
+    // First, because it locks the user, so that no login opens a session meanwhile.
+    const hadCodes = await this.secondFactor.reset(id);
     const hadPasskeys = await this.passkeys.removeAll(id);
-    return (await this.secondFactor.reset(id)) || hadPasskeys;
+    if (!hadCodes && !hadPasskeys) return false;
+    await this.sessions.endAllAccess(id);
+    return true;
   }
 }

@@ -12,7 +12,8 @@ import { DashboardUsersService } from './users/dashboard-users.service.js';
 import { PasswordRules } from './users/password-rules.js';
 import { PrincipalsBatch } from './users/principals.batch.js';
 import { UserAdministrationService } from './users/user-administration.service.js';
-import { USER_PAGES } from './users/users.pages.js';
+import { USER_PAGES } from './pages/users.pages.js';
+import './dashboard-users.capability.js';
 
 const PROVIDERS = [
   DashboardUsersService,
@@ -27,6 +28,7 @@ const PROVIDERS = [
   EmailsJob,
 ];
 
+/** Dashboard users and their roles; access grants; emails to users. */
 @Module({
   imports: [AllowlistedDomainsModule, AuditLogsModule],
   controllers: [...USER_PAGES, ...ACCESS_GRANT_PAGES],

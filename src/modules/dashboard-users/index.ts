@@ -1,7 +1,11 @@
 export { DashboardUsersModule } from './dashboard-users.module.js';
 export { EmailsRepository } from './emails/emails.repository.js';
 export { AdministratorEmails } from './users/administrator-emails.js';
-export { INVITATION_LIFETIME, type DashboardUser } from './users/dashboard-user.entity.js';
+export {
+  hasExpiredPassword,
+  INVITATION_LIFETIME,
+  type DashboardUser,
+} from './users/dashboard-user.entity.js';
 export { DashboardUsersRepository, EmailTakenError } from './users/dashboard-users.repository.js';
 export {
   DashboardUsersService,
@@ -16,4 +20,10 @@ export {
   PasswordRules,
 } from './users/password-rules.js';
 export { ROLE_NAMES, roleInWords } from './roles.js';
-export { ProviderLinks, UserAdministrationService, UserLogins } from './users/user-administration.service.js';
+export {
+  ProviderLinks,
+  UserAdministrationService,
+  UserLogins,
+  type Inviter,
+} from './users/user-administration.service.js';
+export { USER_PERMISSIONS } from './dashboard-users.capability.js';

@@ -1,6 +1,7 @@
 import type { DashboardActor, DashboardPrincipal, DashboardRole } from '../../infrastructure/auth/index.js';
 import { INSUFFICIENT_ROLE } from '../../infrastructure/errors/index.js';
-import type { AuditAction, AuditLog } from '../audit-logs/index.js';
+import type { AuditAction } from '../../infrastructure/audit-catalog/index.js';
+import type { AuditLog } from '../audit-logs/index.js';
 
 export const ROLE_NAMES: Readonly<Record<DashboardRole, string>> = {
   owner: 'Owner',
@@ -9,7 +10,7 @@ export const ROLE_NAMES: Readonly<Record<DashboardRole, string>> = {
   viewer: 'Viewer',
 };
 
-/** What each role may do. Each role has all rights of the roles after it. */
+/** The rights of each role. Each role has all rights of the roles after it. */
 export const ROLE_RIGHTS: Readonly<Record<DashboardRole, string>> = {
   owner: 'Manages owners, requires two-factor authentication, and activates the organization.',
   admin: 'Manages users, API credentials, single sign-on, merchants and the logo, and reads the audit log.',
@@ -23,9 +24,13 @@ export function roleInWords(role: DashboardRole): string {
   return `${ROLE_NAMES[role]}: ${rights.charAt(0).toLowerCase()}${rights.slice(1)}`;
 }
 
-/** Only owners may add, change or remove owners, and grant their role. */
-export function mayManage(actor: DashboardPrincipal, role: DashboardRole): boolean {
-  return actor.role === 'owner' || role !== 'owner';
+/**
+ * Only owners may add, change or remove owners, and grant their role.
+ *
+ * @param roles the roles of the user: their own, and the one of a grant that is in force
+ */
+export function mayManage(actor: DashboardPrincipal, ...roles: (DashboardRole | undefined)[]): boolean {
+  return actor.role === 'owner' || !roles.includes('owner');
 }
 
 /** The actor's role does not allow this change to this user. A guard cannot know this before the user is read. */
@@ -58,7 +63,7 @@ export function RecordsDenial(action: AuditAction): MethodDecorator {
       } catch (error) {
         if (!(error instanceof RoleChangeDenied)) throw error;
         await this.auditLog.record({ action, actor, target: { name: error.target }, outcome: 'denied' });
-        throw INSUFFICIENT_ROLE.error(error.message);
+        throw INSUFFICIENT_ROLE.error(error.message, { field: 'role' });
       }
     };
   };

@@ -2,17 +2,7 @@ import { Column, Entity, PrimaryColumn } from 'typeorm';
 import { DeleteAfter } from '../../infrastructure/database/index.js';
 import { DAY } from '../../infrastructure/time/index.js';
 import { MAX_EXTERNAL_USER_ID_LENGTH } from '../../infrastructure/validation/index.js';
-import { Configuration, EnvironmentVariable, IsIntegerBetween } from '../../infrastructure/config/index.js';
-
-@Configuration('Detected accounts')
-class DetectedAccountsConfiguration {
-  @EnvironmentVariable(
-    'DETECTED_ACCOUNT_RETENTION_DAYS',
-    'Number of days after which a detected account is deleted. If the account is detected again, the client is notified again. By default, detected accounts are kept until their user is erased.',
-  )
-  @IsIntegerBetween(1, 36_500)
-  retentionDays?: number;
-}
+import { DetectedAccountsConfiguration } from './detected-accounts.configuration.js';
 
 /** An account of a user with a merchant, found by the detection pipeline. */
 @Entity({ name: 'detected_account' })

@@ -28,7 +28,7 @@ export class DetectedAccountsController {
   constructor(private readonly detectedAccounts: DetectedAccountsService) {}
 
   @Post('detected-accounts/search')
-  @PlatformOperation(SEARCH_DETECTED_ACCOUNTS)
+  @PlatformOperation(SEARCH_DETECTED_ACCOUNTS, 'detected_accounts:read')
   search(
     @CurrentClient() client: AuthenticatedClient,
     @Body() request: SearchDetectedAccountsRequest,
@@ -37,7 +37,7 @@ export class DetectedAccountsController {
   }
 
   @Post('detected_accounts/identify')
-  @PlatformOperation(IDENTIFY_DETECTED_ACCOUNTS, {
+  @PlatformOperation(IDENTIFY_DETECTED_ACCOUNTS, 'detected_accounts:read', {
     guards: [RestrictedOperationGuard(IDENTIFY_OPERATION_NAME)],
   })
   identify(
@@ -48,7 +48,7 @@ export class DetectedAccountsController {
   }
 }
 
-@Topic('Detections', 'Records the accounts that the platform detects.')
+@Topic('Detections', 'Records the accounts that the platform detects.', 110)
 @Controller('detections')
 export class DetectionsController {
   constructor(private readonly detectedAccounts: DetectedAccountsService) {}

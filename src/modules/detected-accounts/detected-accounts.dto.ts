@@ -151,6 +151,9 @@ const RESULTS = {
 
 export const SEARCH_DETECTED_ACCOUNTS: OperationDocument = {
   operationId: 'searchDetectedAccounts',
+  place: 6,
+  repeatable: 'always',
+  ifRepeated: 'It only reads.',
   summary: 'Search detected accounts',
   description:
     'Returns for each name whether an account of the user was detected at that merchant. Call this operation when you ' +
@@ -165,6 +168,9 @@ export const SEARCH_DETECTED_ACCOUNTS: OperationDocument = {
 
 export const IDENTIFY_DETECTED_ACCOUNTS: OperationDocument = {
   operationId: 'identifyDetectedAccounts',
+  place: 7,
+  repeatable: 'always',
+  ifRepeated: 'It only reads.',
   summary: 'Identify detected accounts (by arrangement)',
   description:
     'Works like "Search detected accounts", with the names in the `name` field. The operation responds with 403 ' +
@@ -176,6 +182,10 @@ export const IDENTIFY_DETECTED_ACCOUNTS: OperationDocument = {
 
 export const CREATE_DETECTION: OperationDocument = {
   operationId: 'createDetection',
+  repeatable: 'with_idempotency_key',
+  ifRepeated:
+    'With an `idempotency_key`, nothing changes. Without one, the accounts stay as they are, but the event is ' +
+    'published again.',
   summary: 'Record detected accounts',
   description:
     'Records that accounts of a user were detected at these merchants now, and publishes ' +

@@ -2,16 +2,17 @@ import { Injectable } from '@nestjs/common';
 import { isObject } from 'class-validator';
 import { Transactional } from '../../infrastructure/database/index.js';
 import { ApiError } from '../../infrastructure/errors/index.js';
-import type { AttributedClient } from '../../infrastructure/http/index.js';
 import { Clock } from '../../infrastructure/time/index.js';
 import { validated } from '../../infrastructure/validation/index.js';
 import type { EventMerchant } from '../../infrastructure/event-catalog/index.js';
-import { ApiClientsService } from '../api-clients/index.js';
+import { ApiClientsService, type ClientRecord } from '../api-clients/index.js';
+import { OperatorAudit } from '../audit-logs/index.js';
 import { MerchantCatalogService } from '../merchants/index.js';
 import { WebhookPublisher } from '../webhooks/index.js';
 import type { DetectedAccount } from './detected-account.entity.js';
 import { ImportedDetection } from './detected-accounts.dto.js';
 import { DetectedAccountsRepository } from './detected-accounts.repository.js';
+import { detectionEvent, type UserDetections } from './detected-accounts.service.js';
 
 /** Receives the progress of an import. Line numbers start at 1. */
 export interface ImportListener {
@@ -29,7 +30,7 @@ export interface ImportState {
 /** A valid line. Whether its client and merchant exist is checked later. */
 interface Detection {
   readonly line: number;
-  readonly client: AttributedClient;
+  readonly client: ClientRecord;
   readonly externalUserId: string;
   readonly merchant: string | number;
   readonly detectedAt: Date;
@@ -60,6 +61,7 @@ export class DetectedAccountsImport {
     private readonly merchants: MerchantCatalogService,
     private readonly apiClients: ApiClientsService,
     private readonly webhooks: WebhookPublisher,
+    private readonly audit: OperatorAudit,
     private readonly clock: Clock,
   ) {}
 
@@ -70,8 +72,12 @@ export class DetectedAccountsImport {
     { notify }: { readonly notify: boolean },
   ): Promise<ImportState> {
     const clients = new Map(
-      (await this.apiClients.list()).map(({ id, environment }) => [id, { clientId: id, environment }]),
+      (await this.apiClients.list()).map(({ id, organizationId, environment }) => [
+        id,
+        { clientId: id, organizationId, environment },
+      ]),
     );
+    const audited = new Set<ClientRecord>();
     const state = { lines: 0, recorded: 0, skipped: 0 };
     let batch: Detection[] = [];
 
@@ -80,7 +86,7 @@ export class DetectedAccountsImport {
       listener.skipped(line, reason);
     };
     const flush = async (): Promise<void> => {
-      state.recorded += await this.record(batch, notify, skip);
+      state.recorded += await this.record(batch, notify, audited, skip);
       batch = [];
       listener.progress({ ...state });
     };
@@ -101,6 +107,7 @@ export class DetectedAccountsImport {
   private async record(
     batch: readonly Detection[],
     notify: boolean,
+    audited: Set<ClientRecord>,
     skip: (line: number, reason: string) => void,
   ): Promise<number> {
     const merchants = batch.map(({ merchant }) => merchant);
@@ -108,15 +115,29 @@ export class DetectedAccountsImport {
       merchants.filter((merchant) => typeof merchant === 'string'),
     );
     const byId = await this.merchants.byIds(merchants.filter((merchant) => typeof merchant === 'number'));
+    const clients = new Set<ClientRecord>();
     const recorded = batch.flatMap(({ line, merchant, client, externalUserId, detectedAt }) => {
       const merchantId = typeof merchant === 'string' ? byName.get(merchant) : byId.get(merchant)?.id;
-      if (merchantId !== undefined)
+      if (merchantId !== undefined) {
+        clients.add(client);
         return [{ clientId: client.clientId, externalUserId, merchantId, detectedAt }];
+      }
       skip(line, `The merchant ${JSON.stringify(merchant).slice(0, MAX_QUOTE_LENGTH)} is not known.`);
       return [];
     });
+    for (const client of clients) {
+      if (audited.has(client)) continue;
+      await this.recordImport(client);
+      audited.add(client);
+    }
     if (recorded.length > 0) await this.store(recorded, batch, notify);
     return recorded.length;
+  }
+
+  /** Writes the entry of an import before its first account of the client, in a transaction of its own, as an export does. */
+  private async recordImport({ clientId, organizationId, environment }: ClientRecord): Promise<void> {
+    const target = { name: clientId, environment };
+    await this.audit.record({ organizationId, action: 'detected_account.import', target });
   }
 
   /** Records the accounts and publishes the events in one transaction. */
@@ -130,27 +151,15 @@ export class DetectedAccountsImport {
     if (!notify || added.length === 0) return;
     const merchants = await this.merchants.byIds(added.map(({ merchantId }) => merchantId));
     const clients = new Map(detections.map(({ client }) => [client.clientId, client]));
-    const events = new Map<
-      string,
-      { client: AttributedClient; externalUserId: string; merchants: EventMerchant[] }
-    >();
+    const users = new Map<string, UserDetections>();
     for (const { clientId, externalUserId, merchantId } of added) {
-      const user = `${clientId} ${externalUserId}`;
-      const client = clients.get(clientId) as AttributedClient;
-      const event = events.get(user) ?? { client, externalUserId, merchants: [] };
-      event.merchants.push(merchants.get(merchantId) as EventMerchant);
-      events.set(user, event);
+      const key = `${clientId} ${externalUserId}`;
+      const client = clients.get(clientId) as ClientRecord;
+      const user = users.get(key) ?? { client, externalUserId, merchants: [] };
+      user.merchants.push(merchants.get(merchantId) as EventMerchant);
+      users.set(key, user);
     }
-    await this.webhooks.publishAll(
-      [...events.values()].map(({ client, externalUserId, merchants: detected }) => ({
-        client,
-        event: {
-          event: 'NEW_DETECTED_ACCOUNTS_AVAILABLE',
-          externalUserId,
-          data: { detected_accounts: detected },
-        },
-      })),
-    );
+    await this.webhooks.publishAll([...users.values()].map(detectionEvent));
   }
 }
 
@@ -159,7 +168,7 @@ function parseDetection(
   text: string,
   line: number,
   now: Date,
-  clients: ReadonlyMap<string, AttributedClient>,
+  clients: ReadonlyMap<string, ClientRecord>,
 ): Detection | string {
   if (text.length > MAX_LINE_LENGTH) return `The line is longer than ${MAX_LINE_LENGTH} characters.`;
   if (text.includes(REPLACEMENT_CHARACTER)) return 'The line is not valid UTF-8.';

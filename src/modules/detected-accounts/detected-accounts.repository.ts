@@ -17,7 +17,8 @@ export class DetectedAccountsRepository implements UserDataHolder {
   eraseBatch({ clientId, externalUserId }: ErasedUser): Promise<number> {
     return this.transaction.change(
       `DELETE FROM detected_account WHERE client_id = $1 AND external_user_id = $2 AND merchant_id IN (
-         SELECT merchant_id FROM detected_account WHERE client_id = $1 AND external_user_id = $2 LIMIT $3)`,
+         SELECT merchant_id FROM detected_account WHERE client_id = $1 AND external_user_id = $2
+          ORDER BY merchant_id LIMIT $3 FOR UPDATE)`,
       [clientId, externalUserId, ACCOUNTS_PER_ERASURE],
     );
   }
@@ -35,6 +36,7 @@ export class DetectedAccountsRepository implements UserDataHolder {
          FROM unnest($1::uuid[], $2::text[], $3::integer[], $4::timestamptz[])
               AS found (client_id, external_user_id, merchant_id, detected_at)
         GROUP BY client_id, external_user_id, merchant_id
+        ORDER BY client_id, external_user_id, merchant_id
        ON CONFLICT (client_id, external_user_id, merchant_id) DO UPDATE
           SET detected_at = excluded.detected_at WHERE excluded.detected_at < detected_account.detected_at
        -- PostgreSQL sets xmax in rows that the statement updates, not in those that it inserts.

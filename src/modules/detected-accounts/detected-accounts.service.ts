@@ -5,7 +5,13 @@ import { Clock } from '../../infrastructure/time/index.js';
 import type { EventMerchant } from '../../infrastructure/event-catalog/index.js';
 import { API_CLIENT_NOT_FOUND, ApiClientDirectory } from '../api-clients/index.js';
 import { matchKeys, MerchantCatalogService, requireMerchants } from '../merchants/index.js';
-import { contentHash, eventResponseOf, WebhookPublisher, type EventResponse } from '../webhooks/index.js';
+import {
+  contentHash,
+  eventResponseOf,
+  WebhookPublisher,
+  type EventResponse,
+  type PublishRequest,
+} from '../webhooks/index.js';
 import type {
   CreateDetectionRequest,
   DetectAccountsRequest,
@@ -13,6 +19,18 @@ import type {
 } from './detected-accounts.dto.js';
 import { DetectedAccountsBatch } from './detected-accounts.batch.js';
 import { DetectedAccountsRepository } from './detected-accounts.repository.js';
+
+/** The detected accounts of a user that one event names. */
+export interface UserDetections {
+  readonly client: AttributedClient;
+  readonly externalUserId: string;
+  readonly merchants: EventMerchant[];
+}
+
+export function detectionEvent({ client, externalUserId, merchants }: UserDetections): PublishRequest {
+  const data = { detected_accounts: merchants };
+  return { client, event: { event: 'NEW_DETECTED_ACCOUNTS_AVAILABLE', externalUserId, data } };
+}
 
 /** Records and finds merchant accounts that were detected for a client's users. */
 @Injectable()
@@ -32,7 +50,7 @@ export class DetectedAccountsService {
    * @throws ApiError if the client or a merchant does not exist, or the key was used for other content
    */
   async recordForClient(request: CreateDetectionRequest): Promise<EventResponse> {
-    const client = API_CLIENT_NOT_FOUND.unlessFound(await this.clients.find(request.client_id));
+    const client = API_CLIENT_NOT_FOUND.requireFound(await this.clients.find(request.client_id));
     const { clientId, environment } = client;
     return this.record({ clientId, environment }, request, request.idempotency_key);
   }
@@ -56,17 +74,9 @@ export class DetectedAccountsService {
       merchants.map(({ id }) => ({ clientId, externalUserId, merchantId: id, detectedAt })),
     );
     const content = { externalUserId, merchants: merchants.map(({ id }) => id) };
-    const [result] = await this.webhooks.publishAll([
-      {
-        client,
-        event: {
-          event: 'NEW_DETECTED_ACCOUNTS_AVAILABLE',
-          externalUserId,
-          data: { detected_accounts: merchants },
-        },
-        idempotency: key === undefined ? undefined : { key, contentHash: contentHash(content) },
-      },
-    ]);
+    const idempotency = key === undefined ? undefined : { key, contentHash: contentHash(content) };
+    const event = detectionEvent({ client, externalUserId, merchants });
+    const [result] = await this.webhooks.publishAll([{ ...event, idempotency }]);
     const response = eventResponseOf(result);
     if (response instanceof Error) throw response;
     return response;

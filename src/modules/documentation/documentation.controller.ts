@@ -1,5 +1,6 @@
 import { Controller, Get, Param, Redirect, Req, Res, UseFilters } from '@nestjs/common';
 import { ApiExcludeController } from '@nestjs/swagger';
+import { OpenToOtherOrigins } from '../../infrastructure/http/index.js';
 import type { Request, Response } from 'express';
 import { DocumentationService } from './documentation.service.js';
 import { SiteExceptionFilter } from './site-exception.filter.js';
@@ -19,16 +20,19 @@ export class DocumentationController {
   }
 
   @Get('openapi.json')
+  @OpenToOtherOrigins()
   document(@Req() request: Request, @Res() response: Response): Promise<void> {
     return this.documentation.sendDocument('openapi.json', request, response);
   }
 
   @Get('openapi-3.0.json')
+  @OpenToOtherOrigins()
   documentOfVersion30(@Req() request: Request, @Res() response: Response): Promise<void> {
     return this.documentation.sendDocument('openapi-3.0.json', request, response);
   }
 
   @Get('openapi.yaml')
+  @OpenToOtherOrigins()
   documentAsYaml(@Req() request: Request, @Res() response: Response): Promise<void> {
     return this.documentation.sendDocument('openapi.yaml', request, response);
   }
@@ -48,8 +52,25 @@ export class DocumentationController {
     return this.documentation.send((site) => site.download(name), request, response);
   }
 
+  @Get('docs/api/:topic')
+  topic(@Param('topic') topic: string, @Req() request: Request, @Res() response: Response): Promise<void> {
+    return this.documentation.sendPage(`api/${topic}`, request, response);
+  }
+
+  /** An address of an operation for links from elsewhere, which does not depend on how the reference is built. */
+  @Get('docs/api/operations/:operation_id')
+  @Redirect()
+  operation(@Param('operation_id') id: string): Promise<{ url: string }> {
+    return this.documentation.operation(id);
+  }
+
   @Get('docs/:name')
   page(@Param('name') name: string, @Req() request: Request, @Res() response: Response): Promise<void> {
-    return this.documentation.send((site) => site.page(name), request, response);
+    return this.documentation.sendPage(name, request, response);
+  }
+
+  @Get('.well-known/security.txt')
+  securityText(@Res() response: Response): void {
+    this.documentation.sendSecurityText(response);
   }
 }

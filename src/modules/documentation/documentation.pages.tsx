@@ -1,7 +1,6 @@
 import type { VNode, ComponentChildren } from 'preact';
 import type { CatalogGroup, CatalogEntry } from './guides.js';
 import { highlightedCode, type RenderedMarkdown } from './rendered-markdown.js';
-import type { ApiOperation } from './api-operations.js';
 
 /** A public address of this deployment. */
 export interface DeploymentAddress {
@@ -32,6 +31,9 @@ export function HomeContent({ groups, addresses, platformUrl }: HomeContentProps
             </a>
             <a class="action second" href="/docs/api">
               API reference
+            </a>
+            <a class="action second" href="/docs/llms.txt">
+              For agents
             </a>
           </p>
         </div>
@@ -93,12 +95,16 @@ function FirstRequest({ platformUrl }: Pick<HomeContentProps, 'platformUrl'>): V
 
 interface GuideContentProps {
   readonly guide: RenderedMarkdown;
+  /** When the page last changed, such as `2026-01-31`. */
+  readonly date: string | undefined;
   readonly previous: CatalogEntry | undefined;
   readonly next: CatalogEntry | undefined;
 }
 
+const DATE = new Intl.DateTimeFormat('en-US', { dateStyle: 'long', timeZone: 'UTC' });
+
 /** A guide with the list of its sections, and links to the guides before and after it. */
-export function GuideContent({ guide, previous, next }: GuideContentProps): VNode {
+export function GuideContent({ guide, date, previous, next }: GuideContentProps): VNode {
   const sections = guide.sections.filter(({ depth }) => depth === 2 || depth === 3);
   return (
     <div class="guide">
@@ -116,6 +122,11 @@ export function GuideContent({ guide, previous, next }: GuideContentProps): VNod
       ) : null}
       {/* Rendered from the files of the repository, without any HTML that they contain. */}
       <article class="prose" dangerouslySetInnerHTML={{ __html: guide.html }} />
+      {date === undefined ? null : (
+        <p class="date">
+          Last changed on <time dateTime={date}>{DATE.format(new Date(date))}</time>
+        </p>
+      )}
       <nav class="neighbors" aria-label="Previous and next page">
         {previous ? <Neighbor entry={previous} label="Previous" /> : <span />}
         {next ? <Neighbor entry={next} label="Next" /> : null}
@@ -125,7 +136,8 @@ export function GuideContent({ guide, previous, next }: GuideContentProps): VNod
 }
 
 /** Lets the browser break long names, such as those of errors, after underscores and slashes. */
-const breakable = (text: string): ComponentChildren => text.split(/(?<=[_/])/).map((part) => [part, <wbr />]);
+export const breakable = (text: string): ComponentChildren =>
+  text.split(/(?<=[_/])/).map((part) => [part, <wbr />]);
 
 function Neighbor({ entry, label }: { readonly entry: CatalogEntry; readonly label: string }): VNode {
   return (
@@ -133,67 +145,6 @@ function Neighbor({ entry, label }: { readonly entry: CatalogEntry; readonly lab
       <span>{label}</span>
       {entry.title}
     </a>
-  );
-}
-
-interface ReferenceContentProps {
-  readonly operations: readonly ApiOperation[];
-  /** The addresses of the surfaces that have their own. */
-  readonly addresses: readonly DeploymentAddress[];
-}
-
-/** The API reference: the list of operations, and beside it Swagger UI. */
-export function ReferenceContent({ operations, addresses }: ReferenceContentProps): VNode {
-  const tags = [...new Set(operations.map(({ tag }) => tag))];
-  return (
-    <>
-      <div class="intro">
-        <h1>API reference</h1>
-        <p>
-          Every operation and field, as in <a href="/openapi.json">openapi.json</a> and{' '}
-          <a href="/openapi.yaml">openapi.yaml</a>. Select <b>Authorize</b>, enter your credentials, and send
-          requests to this deployment.
-        </p>
-        {addresses.length > 0 ? (
-          <p>
-            Operations of these surfaces can be tried only at the address of the surface:{' '}
-            {addresses.map(({ name, url }, index) => (
-              <>
-                {index > 0 ? ', ' : ''}
-                <a href={`${url}/docs/api`}>{name}</a>
-              </>
-            ))}
-            .
-          </p>
-        ) : null}
-      </div>
-      <div class="reference">
-        <nav class="operations" aria-label="Operations">
-          {/* Requires the script, which shows it. */}
-          <input type="search" placeholder="Filter operations" aria-label="Filter operations" hidden />
-          {tags.map((tag) => (
-            <section>
-              <h2>{tag}</h2>
-              <ul>
-                {operations
-                  .filter((operation) => operation.tag === tag)
-                  .map(({ method, path, summary, href }) => (
-                    <li>
-                      <a href={href}>
-                        {summary}
-                        <code>
-                          <b>{method}</b> {breakable(path)}
-                        </code>
-                      </a>
-                    </li>
-                  ))}
-              </ul>
-            </section>
-          ))}
-        </nav>
-        <div id="reference" />
-      </div>
-    </>
   );
 }
 
@@ -209,8 +160,10 @@ export function DownloadsContent({ packages, url }: DownloadsContentProps): VNod
       <h1>Downloads</h1>
       <p>
         The <a href="/docs/typescript">TypeScript SDK</a> and the{' '}
-        <a href="/docs/command-line">command line</a>, as npm packages of the same release as this deployment.
-        Their SHA-256 checksums are also in <a href="/docs/downloads/SHA256SUMS">SHA256SUMS</a>.
+        <a href="/docs/command-line">command line</a>, as npm packages, and the{' '}
+        <a href="/docs/python">Python SDK</a>, as a wheel, of the release of this deployment and of the
+        releases before it. A file with the name of a release never changes. Their SHA-256 checksums are also
+        in <a href="/docs/downloads/SHA256SUMS">SHA256SUMS</a>.
       </p>
       {packages.map(({ name, checksum }) => (
         <section>
@@ -218,7 +171,7 @@ export function DownloadsContent({ packages, url }: DownloadsContentProps): VNod
             <a href={`/docs/downloads/${name}`}>{name}</a>
           </h2>
           <pre tabindex={0}>
-            <code>{`npm install ${url}/${name}`}</code>
+            <code>{`${name.endsWith('.whl') ? 'pip' : 'npm'} install ${url}/${name}`}</code>
           </pre>
           <p>
             SHA-256: <code>{checksum}</code>

@@ -4,13 +4,22 @@ import type { OpenAPIObject } from '@nestjs/swagger';
 import type { Request, Response } from 'express';
 import { stringify } from 'yaml';
 import { ServiceConfiguration } from '../../infrastructure/config/index.js';
-import type { ApiError } from '../../infrastructure/errors/index.js';
+import { NOT_FOUND, type ApiError } from '../../infrastructure/errors/index.js';
 import { PublicAddress, StaticContent } from '../../infrastructure/http/index.js';
+import { lazy, lazyModule, LazyValues } from '../../infrastructure/lazy-values/index.js';
 import { toVersion30 } from '../../infrastructure/openapi/index.js';
+import { Clock } from '../../infrastructure/time/index.js';
+import { securityText } from './agent-texts.js';
 import { ApiOperations } from './api-operations.js';
 import type { Site } from './site.js';
 
 const JSON_TYPE = 'application/json; charset=utf-8';
+
+const site = lazyModule<typeof import('./site.js')>('./site.js', import.meta.url);
+/** The files that it imports. */
+const PARTS = ['./rendered-markdown.js', './search-index.js'].map((name) =>
+  lazyModule(name, import.meta.url),
+);
 
 type WriteDocument = (document: OpenAPIObject) => string | Promise<string>;
 
@@ -27,18 +36,25 @@ const DOCUMENTS = {
  */
 @Injectable()
 export class DocumentationService {
-  private loading: Promise<Site> | undefined;
-  private readonly documents = new Map<string, Promise<StaticContent>>();
+  private readonly documents = new LazyValues<StaticContent>();
+  private readonly load = lazy(() => this.loadInParts());
 
   constructor(
     private readonly configuration: ServiceConfiguration,
     private readonly address: PublicAddress,
     private readonly operations: ApiOperations,
+    private readonly clock: Clock,
   ) {}
 
   /** Where `/` leads: to the dashboard, if this process serves it. */
   start(): { url: string } {
     return { url: this.configuration.serves('dashboard') ? '/dashboard' : '/docs' };
+  }
+
+  /** Returns where the API reference shows an operation. @throws ApiError NOT_FOUND */
+  async operation(id: string): Promise<{ url: string }> {
+    const operations = await this.operations.all();
+    return { url: NOT_FOUND.requireFound(operations.find((operation) => operation.id === id)).href };
   }
 
   /**
@@ -55,6 +71,12 @@ export class DocumentationService {
     await content.send(request, response);
   }
 
+  /** Sends a page: as Markdown to clients that prefer it, such as agents. @throws ApiError NOT_FOUND */
+  sendPage(name: string, request: Request, response: Response): Promise<void> {
+    const isForAgent = request.accepts(['html', 'text/markdown']) === 'text/markdown';
+    return this.send((site) => site.page(name, isForAgent), request, response);
+  }
+
   /** Returns a page about the error. Redirects addresses of the site that end with a slash. */
   async errorPage(error: ApiError, request: Request, response: Response): Promise<string> {
     if (/^\/docs\/(?:[\w-]+\/)?$/.test(request.path)) {
@@ -67,11 +89,26 @@ export class DocumentationService {
     return page;
   }
 
+  /**
+   * Sends the file that says where to report security problems.
+   *
+   * @throws ApiError NOT_FOUND if the operator has not set how to reach support
+   */
+  sendSecurityText(response: Response): void {
+    const { supportEmail, supportUrl } = this.configuration;
+    const contacts = [
+      ...(supportEmail ? [`mailto:${supportEmail}`] : []),
+      ...(supportUrl ? [supportUrl] : []),
+    ];
+    if (contacts.length === 0) throw NOT_FOUND.error();
+    const url = this.configuration.publicUrlOf('platform');
+    response.type('text/plain').send(securityText(contacts, this.clock.now(), url));
+  }
+
   /** Sends the API document, which is created at the first request for it. */
   async sendDocument(name: keyof typeof DOCUMENTS, request: Request, response: Response): Promise<void> {
-    const content = this.documents.get(name) ?? this.written(name);
-    this.documents.set(name, content);
-    await (await content).send(request, response);
+    const content = await this.documents.get(name, () => this.written(name));
+    await content.send(request, response);
   }
 
   private async written(name: keyof typeof DOCUMENTS): Promise<StaticContent> {
@@ -79,17 +116,13 @@ export class DocumentationService {
     return new StaticContent(await write(await this.operations.document()), { 'Content-Type': type });
   }
 
-  private load(): Promise<Site> {
-    return (this.loading ??= this.loadInParts());
-  }
-
   /** Loads the libraries in several turns of the event loop. */
   private async loadInParts(): Promise<Site> {
-    await import('./rendered-markdown.js');
-    await nextTurn();
-    await import('./search-index.js');
-    await nextTurn();
-    const { Site } = await import('./site.js');
+    for (const load of PARTS) {
+      load();
+      await nextTurn();
+    }
+    const { Site } = site();
     await nextTurn();
     return new Site(this.configuration, this.address, this.operations);
   }

@@ -2,7 +2,13 @@ import { basename, dirname, extname, posix } from 'node:path';
 import { slug } from 'github-slugger';
 import { Marked, type Token, type Tokens } from 'marked';
 import { readProjectFile } from '../../infrastructure/project-files/index.js';
-import { renderMarkdown, type LinkTarget, type RenderedMarkdown } from './rendered-markdown.js';
+import { REFERENCE_PATH } from './api-operations.js';
+import {
+  renderMarkdown,
+  type LinkTarget,
+  type RenderedMarkdown,
+  type ResolveLink,
+} from './rendered-markdown.js';
 
 /**
  * The audiences whose pages the site publishes. The pages for operators and contributors describe the inside of a
@@ -13,13 +19,21 @@ const PUBLISHED_AUDIENCES = ['For integrators', "For the platform's services"];
 const API_DOCUMENT = 'openapi.json';
 const CATALOG = 'docs/README.md';
 /** Pages in the repository use this address. */
-const EXAMPLE_URL = 'https://api.example.com';
-export const REFERENCE_PATH = '/docs/api';
+export const EXAMPLE_URL = 'https://api.example.com';
+
+/** `scripts/page-dates.mjs` writes it. */
+const DATES = 'docs/page-dates.json';
+type PageDates = Readonly<Record<string, { readonly date: string }>>;
+
+const LINK = /\[([^\]]*)\]\(([^)\s]+)\)/g;
+const COMMENT = /^<!--[^]*?-->\n+/gm;
+/** Pages of the site that exist as Markdown, too. */
+const PAGE_PATH = /^(\/docs\/[\w-]+)(?=#|$)/;
 
 /** An entry of the navigation: a guide, or the API reference. */
 export interface CatalogEntry {
   readonly title: string;
-  /** What the page is about, in a few words. */
+  /** The topic of the page, in a few words. */
   readonly topic: string;
   readonly path: string;
   /** The file in the repository. */
@@ -34,6 +48,7 @@ export interface CatalogGroup {
 /** The pages of the site. `docs/README.md` lists them with their groups, for readers of the repository too. */
 export class Guides {
   private loaded: readonly CatalogGroup[] | undefined;
+  private dates: PageDates | undefined;
 
   /** @param platformUrl replaces the address of the example in the commands that install packages */
   constructor(private readonly platformUrl: string = EXAMPLE_URL) {}
@@ -46,8 +61,30 @@ export class Guides {
     return this.groups.flatMap(({ entries }) => entries);
   }
 
+  /** Returns when a page last changed, such as `2026-01-31`; undefined for a page that is not a file. */
+  dateOf({ file }: CatalogEntry): string | undefined {
+    this.dates ??= JSON.parse(readProjectFile(DATES)) as PageDates;
+    return this.dates[file]?.date;
+  }
+
   /** Renders a page, followed by the programs that it links to, because readers of the site do not have the repository. */
-  render({ file }: CatalogEntry): Promise<RenderedMarkdown> {
+  render(entry: CatalogEntry): Promise<RenderedMarkdown> {
+    const { markdown, resolve } = this.load(entry);
+    return renderMarkdown(markdown, resolve);
+  }
+
+  /** Returns a page as Markdown, for agents: with links to the pages of the site, and without instructions to the tests. */
+  markdown(entry: CatalogEntry): string {
+    const { markdown, resolve } = this.load(entry);
+    const withLinks = markdown.replaceAll(LINK, (_link, text: string, href: string) => {
+      const target = resolve(href)?.href;
+      return target === undefined ? text : `[${text}](${target.replace(PAGE_PATH, '$1.md')})`;
+    });
+    const date = this.dateOf(entry);
+    return `${withLinks.replaceAll(COMMENT, '').trimEnd()}\n${date === undefined ? '' : `\nLast changed: ${date}\n`}`;
+  }
+
+  private load({ file }: CatalogEntry): { readonly markdown: string; readonly resolve: ResolveLink } {
     const downloads = '/docs/downloads/';
     const markdown = readProjectFile(file).replaceAll(EXAMPLE_URL + downloads, this.platformUrl + downloads);
     const programs = programsOf(file, markdown);
@@ -57,10 +94,13 @@ export class Guides {
         '\n',
       );
     });
-    return renderMarkdown([markdown, ...sections].join('\n'), (href) => {
-      const program = programs.get(href);
-      return program === undefined ? this.resolve(file, href) : { href: `#${slug(basename(program))}` };
-    });
+    return {
+      markdown: [markdown, ...sections].join('\n'),
+      resolve: (href) => {
+        const program = programs.get(href);
+        return program === undefined ? this.resolve(file, href) : { href: `#${slug(basename(program))}` };
+      },
+    };
   }
 
   private resolve(from: string, href: string): LinkTarget | undefined {

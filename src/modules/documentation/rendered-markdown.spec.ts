@@ -53,4 +53,25 @@ describe('renderMarkdown', () => {
     );
     expect(sections[0]?.content.split(/\s+/)).toEqual(['One', 'two.', 'three', 'a', 'four', 'five']);
   });
+
+  it('shows blocks with labels as tabs, until other content comes between them', async () => {
+    const { html } = await render(
+      '```js JavaScript\na\n```\n\n<!-- a comment -->\n\n```py C & D\nb\n```\n\nText.\n\n```py Python\nc\n```\n\n```sh\nd\n```\n',
+    );
+    const groups = html.split('<div class="tabs"').slice(1);
+    expect(
+      groups.map((group) => [...group.matchAll(/<label [^>]*>([^<]*)/g)].map(([, label]) => label)),
+    ).toEqual([['JavaScript', 'C &amp; D'], ['Python']]);
+    expect(groups.map((group) => group.match(/ checked>/g)?.length)).toEqual([1, 1]);
+    expect([...html.matchAll(/id="([^"]+)"/g)].map(([, id]) => id)).toEqual(
+      [...html.matchAll(/for="([^"]+)"/g)].map(([, id]) => id),
+    );
+    expect([...html.matchAll(/class="language-(\w+)"/g)].map(([, language]) => language)).toEqual([
+      'js',
+      'py',
+      'py',
+      'sh',
+    ]);
+    expect(html.indexOf('language-sh')).toBeGreaterThan(html.lastIndexOf('</div></div>'));
+  });
 });

@@ -76,8 +76,10 @@ export async function renderMarkdown(markdown: string, resolveLink: ResolveLink)
           `<a class="anchor" href="#${id}" aria-label="${escaped(`Link to “${text}”`)}">#</a></h${depth}>\n`
         );
       },
-      code: ({ text, lang = '' }) =>
-        `<pre tabindex="0" class="language-${escaped(lang || 'text')}"><code>${highlightedCode(text, lang)}</code></pre>\n`,
+      code({ text, lang }) {
+        const { language } = fenceOf(lang);
+        return `<pre tabindex="0" class="language-${escaped(language || 'text')}"><code>${highlightedCode(text, language)}</code></pre>\n`;
+      },
       table({ header, rows }) {
         const row = (cells: Tokens.TableCell[], name: string): string =>
           `<tr>${cells.map(({ tokens }) => `<${name}>${this.parser.parseInline(tokens)}</${name}>`).join('')}</tr>`;
@@ -100,13 +102,60 @@ export async function renderMarkdown(markdown: string, resolveLink: ResolveLink)
     if (token.type === 'link') namePage(token as Tokens.Link, resolveLink);
   });
   const sections = sectionsOf(tokens);
-  const parts: string[] = [];
+  const parts: (string | Tab[])[] = [];
   for (const token of tokens) {
     // Highlighting the programs of a page can take 0.1 s, during which other requests would wait.
     if (token.type === 'code') await nextTurn();
-    parts.push(marked.parser([token]));
+    const html = marked.parser([token]);
+    const { label } = fenceOf(token.type === 'code' ? (token as Tokens.Code).lang : undefined);
+    const last = parts.at(-1);
+    if (label === '') parts.push(...(html === '' ? [] : [html]));
+    else if (typeof last === 'object') last.push({ label, html });
+    else parts.push([{ label, html }]);
   }
-  return { html: parts.join(''), title: sections[0]?.text ?? '', sections };
+  const html = parts.map((part, index) => (typeof part === 'string' ? part : tabsOf(part, `tabs-${index}`)));
+  return { html: html.join(''), title: sections[0]?.text ?? '', sections };
+}
+
+/**
+ * Renders a description of the API document, which has no headings.
+ *
+ * @param linkOf returns where a name in backticks leads, such as that of an operation
+ */
+export function renderDescription(markdown: string, linkOf: (name: string) => string | undefined): string {
+  const marked = new Marked({
+    renderer: {
+      html: ({ text }) => escaped(text),
+      codespan({ text }) {
+        const href = linkOf(text);
+        const code = `<code>${escaped(text)}</code>`;
+        return href === undefined ? code : `<a href="${escaped(href)}">${code}</a>`;
+      },
+    },
+  });
+  return marked.parser(marked.lexer(markdown));
+}
+
+/** A block in one of several languages, of which the reader chooses one. */
+export interface Tab {
+  readonly label: string;
+  readonly html: string;
+}
+
+/** Blocks whose fences also have a label, such as `py Python`, become tabs if only comments are between them. */
+function fenceOf(lang = ''): { readonly language: string; readonly label: string } {
+  const [language = '', ...label] = lang.split(' ');
+  return { language, label: label.join(' ') };
+}
+
+/** Returns tabs that work without scripts. @param id begins the IDs of its elements */
+export function tabsOf(tabs: readonly Tab[], id: string): string {
+  const parts = tabs.map(
+    ({ label, html }, index) =>
+      `<input type="radio" name="${id}" id="${id}-${index}"${index === 0 ? ' checked' : ''}>` +
+      `<label for="${id}-${index}">${escaped(label)}</label><div class="tab">${html}</div>`,
+  );
+  return `<div class="tabs" role="group" aria-label="Language">${parts.join('')}</div>\n`;
 }
 
 /** Replaces the name of a file with the title of the page. */

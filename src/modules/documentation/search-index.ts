@@ -24,6 +24,11 @@ const PROGRAM_WEIGHT = 0.05;
 /** The heading of a program on a page is the name of its file. */
 const PROGRAM = /^[\w-]+\.\w+$/;
 
+/** Other words for operations. Pages have them in comments. */
+const SYNONYMS: Readonly<Record<string, string>> = {
+  'GET /merchants/{id}/status': 'status page, outage, downtime, uptime',
+};
+
 interface SearchEntry {
   readonly id: number;
   readonly title: string;
@@ -49,7 +54,7 @@ export async function searchIndexOf(
   const index = new MiniSearch<SearchEntry>(OPTIONS);
   const entries = [...pages.flatMap(entriesOfPage), ...operations.map(entryOfOperation)];
   const numbered = entries.map((entry, id) => ({ ...entry, id, excerpt: excerptOf(entry.excerpt) }));
-  // Other requests are answered in between.
+  // Other requests are served in between.
   await index.addAllAsync(numbered, { chunkSize: 25 });
   return JSON.stringify({ options: OPTIONS, index });
 }
@@ -72,7 +77,7 @@ function entryOfOperation({ method, path, summary, description, tag, href }: Api
   return {
     title: summary,
     page: tag,
-    keywords: '',
+    keywords: `${method} ${path} ${SYNONYMS[`${method} ${path}`] ?? ''}`,
     weight: 1,
     content: `${method} ${path} ${description}`,
     excerpt: `${method} ${path}`,

@@ -1,12 +1,15 @@
 import type { ComponentChildren, VNode } from 'preact';
 import { renderToString } from 'preact-render-to-string';
-import { REFERENCE_PATH, type CatalogGroup } from './guides.js';
+import { isOfReference, REFERENCE_PATH } from './api-operations.js';
+import type { CatalogGroup } from './guides.js';
 
 const SITE = 'Merchant Connectivity';
 
 export interface SitePage {
   readonly title: string;
   readonly description?: string;
+  /** The path of the page as Markdown. */
+  readonly markdown?: string;
   /** The path of the page, to mark its link in the navigation. */
   readonly path?: string;
   readonly groups: readonly CatalogGroup[];
@@ -14,15 +17,15 @@ export interface SitePage {
   /** A script and a style sheet of `/docs/assets` besides those of every page. */
   readonly scripts?: readonly string[];
   readonly styles?: readonly string[];
-  /** Whether the content takes the whole width: no navigation on the left. */
-  readonly isWide?: boolean;
+  /** Takes the place of the list of guides. */
+  readonly navigation?: VNode;
 }
 
 export function renderSitePage(page: SitePage): string {
   return `<!doctype html>${renderToString(<SiteLayout {...page} />)}`;
 }
 
-function SiteLayout({ isWide = false, ...page }: SitePage): VNode {
+function SiteLayout(page: SitePage): VNode {
   return (
     <html lang="en">
       <head>
@@ -30,37 +33,39 @@ function SiteLayout({ isWide = false, ...page }: SitePage): VNode {
         <meta name="viewport" content="width=device-width, initial-scale=1" />
         <title>{`${page.title} · ${SITE}`}</title>
         {page.description ? <meta name="description" content={page.description} /> : null}
+        {page.markdown ? <link rel="alternate" type="text/markdown" href={page.markdown} /> : null}
+        <link rel="stylesheet" href="/docs/assets/site.css" />
         {(page.styles ?? []).map((file) => (
           <link rel="stylesheet" href={`/docs/assets/${file}`} />
         ))}
-        <link rel="stylesheet" href="/docs/assets/site.css" />
         <link rel="icon" href="data:," />
         <script type="module" src="/docs/assets/site.mjs" />
         {(page.scripts ?? []).map((file) => (
-          <script defer type={file.endsWith('.mjs') ? 'module' : undefined} src={`/docs/assets/${file}`} />
+          <script type="module" src={`/docs/assets/${file}`} />
         ))}
       </head>
-      <body class={isWide ? 'wide' : undefined}>
+      <body>
         <a class="skip" href="#content">
           Skip to content
         </a>
         <SiteHeader {...page} />
         <div class="frame">
           <nav id="navigation" class="sidebar" aria-label="Documentation" popover="auto">
-            {page.groups.map(({ title, entries }) => (
-              <section>
-                <h2>{title}</h2>
-                <ul>
-                  {entries.map((entry) => (
-                    <li>
-                      <a href={entry.path} aria-current={entry.path === page.path ? 'page' : undefined}>
-                        {entry.title}
-                      </a>
-                    </li>
-                  ))}
-                </ul>
-              </section>
-            ))}
+            {page.navigation ??
+              page.groups.map(({ title, entries }) => (
+                <section>
+                  <h2>{title}</h2>
+                  <ul>
+                    {entries.map((entry) => (
+                      <li>
+                        <a href={entry.path} aria-current={entry.path === page.path ? 'page' : undefined}>
+                          {entry.title}
+                        </a>
+                      </li>
+                    ))}
+                  </ul>
+                </section>
+              ))}
           </nav>
           <main id="content">{page.content}</main>
         </div>
@@ -94,7 +99,7 @@ function SiteHeader({ path }: Pick<SitePage, 'path'>): VNode {
       </form>
       <nav class="links" aria-label="Sections">
         <a href="/docs/quickstart">Quickstart</a>
-        <a href={REFERENCE_PATH} aria-current={path === REFERENCE_PATH ? 'page' : undefined}>
+        <a href={REFERENCE_PATH} aria-current={path && isOfReference(path) ? 'page' : undefined}>
           API reference
         </a>
       </nav>

@@ -7,29 +7,31 @@ import { ServiceConfiguration, type Surface } from '../../infrastructure/config/
 import { NOT_FOUND, type ApiError } from '../../infrastructure/errors/index.js';
 import { nearestPath, PublicAddress, StaticContent } from '../../infrastructure/http/index.js';
 import { BASE_STYLES } from '../../infrastructure/pages/index.js';
+import { LazyValues } from '../../infrastructure/lazy-values/index.js';
 import { projectFolder } from '../../infrastructure/project-files/index.js';
-import { ApiOperations } from './api-operations.js';
+import { ApiOperations, isOfReference, REFERENCE_PATH } from './api-operations.js';
 import {
   DownloadsContent,
   ErrorContent,
   GuideContent,
   HomeContent,
-  ReferenceContent,
   type Suggestion,
   type DeploymentAddress,
 } from './documentation.pages.js';
-import { Guides, REFERENCE_PATH } from './guides.js';
+import { llmsText, referenceText, topicText } from './agent-texts.js';
+import { EXAMPLE_URL, Guides } from './guides.js';
+import { ReferencePages } from './reference/reference-pages.js';
 import { searchIndexOf, type SearchedPage } from './search-index.js';
 import { renderSitePage, type SitePage } from './site-layout.js';
 
 /** Pages run only the scripts of this service, and send requests only to this host. */
-const headersWith = (styles: string) => ({
+const PAGE_HEADERS = {
   'Content-Type': 'text/html; charset=utf-8',
-  'Content-Security-Policy': `default-src 'none'; script-src 'self'; style-src ${styles}; img-src 'self' data:; connect-src 'self'; form-action 'none'; frame-ancestors 'none'; base-uri 'none'`,
-});
-const PAGE_HEADERS = headersWith("'self'");
-/** Swagger UI writes styles into its elements. */
-const REFERENCE_HEADERS = headersWith("'self' 'unsafe-inline'");
+  'Content-Security-Policy':
+    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; form-action 'none'; frame-ancestors 'none'; base-uri 'none'",
+};
+
+const MARKDOWN_HEADERS = { 'Content-Type': 'text/markdown; charset=utf-8', Vary: 'Accept' };
 
 const SURFACE_NAMES: readonly (readonly [Surface, string])[] = [
   ['platform', 'Platform API'],
@@ -44,7 +46,8 @@ type PageParts = Omit<SitePage, 'groups' | 'path'>;
 export class Site {
   readonly pageHeaders = PAGE_HEADERS;
   private readonly guides: Guides;
-  private readonly contents = new Map<string, Promise<StaticContent>>();
+  private readonly referencePages: ReferencePages;
+  private readonly contents = new LazyValues<StaticContent>();
 
   constructor(
     private readonly configuration: ServiceConfiguration,
@@ -52,6 +55,11 @@ export class Site {
     private readonly operations: ApiOperations,
   ) {
     this.guides = new Guides(this.platformUrl);
+    this.referencePages = new ReferencePages(
+      this.operations,
+      this.addresses,
+      this.platformUrl ?? EXAMPLE_URL,
+    );
   }
 
   home(): Promise<StaticContent> {
@@ -66,32 +74,65 @@ export class Site {
     }));
   }
 
-  /** @throws ApiError NOT_FOUND if the site has no such page */
-  page(name: string): Promise<StaticContent> {
+  /**
+   * @param isForAgent whether the client prefers Markdown to HTML
+   * @throws ApiError NOT_FOUND if the site has no such page
+   */
+  page(name: string, isForAgent: boolean): Promise<StaticContent> {
     if (name === 'downloads') return this.downloads();
-    return `/docs/${name}` === REFERENCE_PATH ? this.reference() : this.guide(name);
+    if (name === 'llms.txt') return this.list();
+    if (isForAgent || name.endsWith('.md')) return this.markdown(name.replace(/\.md$/, ''));
+    return isOfReference(`/docs/${name}`) ? this.reference(`/docs/${name}`) : this.guide(name);
   }
 
-  private reference(): Promise<StaticContent> {
-    return this.rendered(REFERENCE_PATH, async () => ({
-      title: 'API reference',
-      description: 'All operations of the Merchant Connectivity Service.',
-      content: ReferenceContent({ operations: await this.operations.all(), addresses: this.addresses }),
-      scripts: ['swagger-ui-bundle.js', 'reference.mjs'],
-      styles: ['swagger-ui.css'],
-      isWide: true,
+  /** The list of all pages for agents (llmstxt.org). */
+  private list(): Promise<StaticContent> {
+    return this.contents.get('llms.txt', async () => {
+      const url = this.platformUrl ?? '';
+      return new StaticContent(
+        llmsText(this.guides.groups, await this.operations.topics(), url),
+        MARKDOWN_HEADERS,
+      );
+    });
+  }
+
+  private markdown(name: string): Promise<StaticContent> {
+    const path = `/docs/${name}`;
+    return this.contents.get(`${name}.md`, async () => {
+      const topics = await this.operations.topics();
+      const topic = topics.find((each) => each.path === path);
+      const entry = this.guides.entries.find((each) => each.path === path);
+      const text = topic
+        ? topicText(topic)
+        : path === REFERENCE_PATH
+          ? referenceText(topics, (await this.operations.document()).info.description ?? '')
+          : this.guides.markdown(NOT_FOUND.requireFound(entry));
+      return new StaticContent(text, MARKDOWN_HEADERS);
+    });
+  }
+
+  /** @throws ApiError NOT_FOUND if no topic of the reference has the path */
+  private async reference(path: string): Promise<StaticContent> {
+    const page = await this.referencePages.find(path);
+    return this.rendered(path, async () => ({
+      ...(await page()),
+      markdown: `${path}.md`,
+      scripts: ['reference.mjs'],
+      styles: ['reference.css'],
     }));
   }
 
   private guide(name: string): Promise<StaticContent> {
     const { entries } = this.guides;
     const index = entries.findIndex(({ path }) => path === `/docs/${name}`);
-    const entry = NOT_FOUND.unlessFound(entries[index]);
+    const entry = NOT_FOUND.requireFound(entries[index]);
     return this.rendered(entry.path, async () => ({
       title: entry.title,
       description: entry.topic.replaceAll('`', ''),
+      markdown: `${entry.path}.md`,
       content: GuideContent({
         guide: await this.guides.render(entry),
+        date: this.guides.dateOf(entry),
         previous: entries[index - 1],
         next: entries[index + 1],
       }),
@@ -100,7 +141,7 @@ export class Site {
 
   /** @throws ApiError NOT_FOUND if the site has no such file */
   asset(name: string): Promise<StaticContent> {
-    return this.once(`assets/${name}`, () =>
+    return this.contents.get(`assets/${name}`, async () =>
       name === 'search.json' ? this.searchIndex() : readSiteAsset(name),
     );
   }
@@ -115,7 +156,7 @@ export class Site {
 
   /** @throws ApiError NOT_FOUND if the site offers no such package */
   download(name: string): Promise<StaticContent> {
-    return this.once(`downloads/${name}`, () => readDownload(name));
+    return this.contents.get(`downloads/${name}`, async () => readDownload(name));
   }
 
   /** Renders a guide in each turn of the event loop. All take 0.6 s, during which other requests would wait. */
@@ -125,7 +166,8 @@ export class Site {
       pages.push({ entry, sections: (await this.guides.render(entry)).sections });
       await nextTurn();
     }
-    return new StaticContent(await searchIndexOf(pages, await this.operations.all()), {
+    const operations = (await this.operations.topics()).flatMap((topic) => topic.operations);
+    return new StaticContent(await searchIndexOf(pages, operations), {
       'Content-Type': 'application/json; charset=utf-8',
     });
   }
@@ -162,8 +204,8 @@ export class Site {
   }
 
   private rendered(path: string, page: () => PageParts | Promise<PageParts>): Promise<StaticContent> {
-    const headers = path === REFERENCE_PATH ? REFERENCE_HEADERS : PAGE_HEADERS;
-    return this.once(path, async () => {
+    const headers = { ...PAGE_HEADERS, Vary: 'Accept' };
+    return this.contents.get(path, async () => {
       // Read once, which takes some time at first.
       void this.guides.groups;
       await nextTurn();
@@ -175,19 +217,6 @@ export class Site {
 
   private render(page: Omit<SitePage, 'groups'>): string {
     return renderSitePage({ ...page, groups: this.guides.groups });
-  }
-
-  private async once(
-    name: string,
-    create: () => StaticContent | Promise<StaticContent>,
-  ): Promise<StaticContent> {
-    const found = this.contents.get(name);
-    if (found) return found;
-    const content = Promise.resolve(create());
-    this.contents.set(name, content);
-    // The next request tries again.
-    content.catch(() => this.contents.delete(name));
-    return content;
   }
 
   /** The address of the platform API; undefined if a production deployment does not configure it. */
@@ -206,9 +235,13 @@ export class Site {
 }
 
 const TYPES: Readonly<Record<string, string>> = {
+  // The file with the checksums has no extension.
+  '': 'text/plain; charset=utf-8',
   '.css': 'text/css; charset=utf-8',
   '.js': 'text/javascript; charset=utf-8',
   '.mjs': 'text/javascript; charset=utf-8',
+  '.tgz': 'application/gzip',
+  '.whl': 'application/zip',
 };
 
 const require = createRequire(import.meta.url);
@@ -218,16 +251,15 @@ const own = (file: string): Buffer => readFileSync(join(import.meta.dirname, 'as
 const ASSETS: Readonly<Record<string, () => string | Buffer>> = {
   'site.css': () => `${BASE_STYLES}${own('site.css').toString()}`,
   'site.mjs': () => own('site.mjs'),
+  'reference.css': () => own('reference.css'),
   'reference.mjs': () => own('reference.mjs'),
   // The package exports only its CommonJS build to `require`.
   'minisearch.mjs': () => readFileSync(join(dirname(require.resolve('minisearch')), '../es/index.js')),
-  'swagger-ui.css': () => readFileSync(require.resolve('swagger-ui-dist/swagger-ui.css')),
-  'swagger-ui-bundle.js': () => readFileSync(require.resolve('swagger-ui-dist/swagger-ui-bundle.js')),
 };
 
 /** @throws ApiError NOT_FOUND if pages load no such file */
 function readSiteAsset(name: string): StaticContent {
-  const read = NOT_FOUND.unlessFound(Object.hasOwn(ASSETS, name) ? ASSETS[name] : undefined);
+  const read = NOT_FOUND.requireFound(Object.hasOwn(ASSETS, name) ? ASSETS[name] : undefined);
   return new StaticContent(read(), { 'Content-Type': TYPES[extname(name)] ?? '' });
 }
 
@@ -249,6 +281,5 @@ function readDownload(name: string): StaticContent {
   const isOffered = name === CHECKSUMS || downloads().some((each) => each.name === name);
   const file = join(projectFolder(), 'clients/dist', name);
   if (!isOffered || !existsSync(file)) throw NOT_FOUND.error();
-  const type = name === CHECKSUMS ? 'text/plain; charset=utf-8' : 'application/gzip';
-  return new StaticContent(readFileSync(file), { 'Content-Type': type });
+  return new StaticContent(readFileSync(file), { 'Content-Type': TYPES[extname(name)] ?? '' });
 }

@@ -16,7 +16,7 @@ import {
 import { EventResponse, withIdempotencyKey } from '../webhooks/index.js';
 import { EventsService } from './events.service.js';
 
-@Topic('Events', 'Publishes the events that the endpoints of API clients receive as webhooks.')
+@Topic('Events', 'Publishes the events that the endpoints of API clients receive as webhooks.', 120)
 @ApiExtraModels(PublishEventRequest)
 @Controller('events')
 export class EventsController {

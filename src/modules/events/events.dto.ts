@@ -125,7 +125,7 @@ export class PublishEventsRequest {
     },
     IsArray(withMessage(MESSAGES.array)),
     ArrayNotEmpty(withMessage(MESSAGES.required)),
-    ArrayMaxSize(MAX_EVENTS, withMessage(MESSAGES.maxItems)),
+    ArrayMaxSize(MAX_EVENTS, withMessage(MESSAGES.maxItems, MAX_EVENTS)),
   )
   events!: unknown[];
 }
@@ -158,6 +158,8 @@ export const NO_KEY_FOR_BATCH =
 
 export const PUBLISH_EVENT: OperationDocument = {
   operationId: 'publishEvent',
+  repeatable: 'with_idempotency_key',
+  ifRepeated: 'With an `idempotency_key`, nothing changes. Without one, the event is published again.',
   summary: 'Publish an event',
   description:
     'Publishes an event to all endpoints of a client. Use it to notify clients when something happens in another ' +
@@ -185,6 +187,9 @@ export const PUBLISH_EVENT: OperationDocument = {
 
 export const PUBLISH_EVENTS: OperationDocument = {
   operationId: 'publishEvents',
+  repeatable: 'with_idempotency_key',
+  ifRepeated:
+    'With an `idempotency_key` for each event, nothing changes. Without one, the event is published again.',
   summary: 'Publish a batch of events',
   description:
     `Publishes up to ${MAX_EVENTS} events of any clients, as JSON or as NDJSON with one event on each line. Use it ` +

@@ -6,6 +6,7 @@ import { WebhooksModule } from '../webhooks/index.js';
 import { EventsController } from './events.controller.js';
 import { EventsService } from './events.service.js';
 
+/** Publishing of events by the platform's own services, one by one or in batches. */
 @Module({
   imports: [ApiClientsModule, MerchantsModule, SessionsModule, WebhooksModule],
   controllers: [EventsController],

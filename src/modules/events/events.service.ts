@@ -1,13 +1,15 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { Injectable } from '@nestjs/common';
 import { isObject } from 'class-validator';
-import { BatchedStatement } from '../../infrastructure/database/index.js';
+import { KeyedQueue } from '../../infrastructure/database/index.js';
 import { ApiError, INVALID_FIELD, PAYLOAD_TOO_LARGE } from '../../infrastructure/errors/index.js';
 import { Clock } from '../../infrastructure/time/index.js';
 import { validated } from '../../infrastructure/validation/index.js';
 import {
   conditionalFieldsOf,
-  detectedMerchantIds,
   EVENTS,
+  merchantIdsIn,
+  merchantsFieldOf,
   validateData,
   type AnyEvent,
   type EventMerchant,
@@ -15,7 +17,6 @@ import {
 } from '../../infrastructure/event-catalog/index.js';
 import { API_CLIENT_NOT_FOUND, ApiClientDirectory, type ClientRecord } from '../api-clients/index.js';
 import { MERCHANT_NOT_FOUND, MerchantCatalogService, requireMerchants } from '../merchants/index.js';
-import { SESSION_NOT_FOUND, SessionsRepository, type SessionDetails } from '../sessions/index.js';
 import {
   contentHash,
   eventResponseOf,
@@ -35,32 +36,21 @@ import {
 interface References {
   readonly clients: ReadonlyMap<string, ClientRecord>;
   readonly merchants: ReadonlyMap<number, EventMerchant>;
-  readonly sessions: ReadonlyMap<string, SessionDetails & { readonly clientId: string }>;
 }
 
-const EVENTS_PER_STATEMENT = 1_000;
-const CONCURRENT_STATEMENTS = 1;
-/** Milliseconds. Single events that arrive within this time share their statements, which saves CPU time (decision 0020). */
-const INTERVAL = 16;
-/** Number of waiting events that starts a statement before `INTERVAL` has passed. */
-const EVENTS_THAT_SKIP_INTERVAL = 16;
+/** A batch of 1,000 events takes tens of milliseconds of the process. The events of others are published in between. */
+const CONCURRENT_BATCHES = 2;
+/** Events of a batch that are read before others are served. */
+const EVENTS_PER_TURN = 50;
 
 /** Publishes the events of the platform's own services. */
 @Injectable()
 export class EventsService {
-  /** Looks up the references of events together, and publishes them in one go, which `PublicationsBatch` may join with others. */
-  private readonly singleEvents = new BatchedStatement<PublishEventRequest, EventResponse | Error>({
-    execute: (requests) => this.publishAll(requests),
-    maxRows: EVENTS_PER_STATEMENT,
-    maxStatements: CONCURRENT_STATEMENTS,
-    minInterval: INTERVAL,
-    enoughRows: EVENTS_THAT_SKIP_INTERVAL,
-  });
+  private readonly batches = new KeyedQueue(CONCURRENT_BATCHES);
 
   constructor(
     private readonly clients: ApiClientDirectory,
     private readonly merchants: MerchantCatalogService,
-    private readonly sessions: SessionsRepository,
     private readonly publisher: WebhookPublisher,
     private readonly clock: Clock,
   ) {}
@@ -68,9 +58,9 @@ export class EventsService {
   /** Returns after the commit. */
   async publish(request: PublishEventRequest): Promise<EventResponse> {
     validateEventFields(request, this.clock.now());
-    const result = await this.singleEvents.add(request);
+    const [result] = await this.publishAll([request]);
     if (result instanceof Error) throw result;
-    return result;
+    return result as EventResponse;
   }
 
   /**
@@ -83,9 +73,9 @@ export class EventsService {
     header: string | undefined,
   ): Promise<EventResultsResponse> {
     if (header !== undefined) throw INVALID_FIELD.error(NO_KEY_FOR_BATCH);
-    const now = this.clock.now();
-    const requests = events.map((event) => resultOrError(() => readEvent(event, now)));
-    const results = await this.publishAll(requests);
+    const results = await this.batches.run('', async () =>
+      this.publishAll(await readEvents(events, this.clock.now())),
+    );
     return {
       results: results.map((result) => {
         if (result instanceof ApiError) return { event_id: null, duplicate: false, error: result.body };
@@ -96,7 +86,7 @@ export class EventsService {
   }
 
   /**
-   * Publishes the events, with a constant number of statements.
+   * Publishes the events with one statement, and one more for clients and for merchants that are not cached.
    *
    * @returns one result for each request, in order. An `ApiError` in `requests` is returned unchanged.
    */
@@ -116,19 +106,29 @@ export class EventsService {
   private async referencesOf(requests: readonly PublishEventRequest[]): Promise<References> {
     const merchantIds = requests.flatMap((request) => [
       ...(request.merchant_id === undefined ? [] : [request.merchant_id]),
-      ...detectedMerchantIds(request.event, request.data),
+      ...merchantIdsIn(request.event, request.data),
     ]);
-    const sessionIds = requests.flatMap(({ session_id: id }) => id?.toLowerCase() ?? []);
-    const [clients, merchants, sessions] = await Promise.all([
+    const [clients, merchants] = await Promise.all([
       this.clients.findAll(requests.map(({ client_id: id }) => id)),
       this.merchants.byIds([...new Set(merchantIds)]),
-      this.sessions.detailsById([...new Set(sessionIds)]),
     ]);
-    return { clients, merchants, sessions };
+    return { clients, merchants };
   }
 }
 
 const EVENT_TOO_LARGE = `The event must not be larger than ${MAX_EVENT_BYTES} bytes.`;
+
+async function readEvents(
+  events: readonly unknown[],
+  now: Date,
+): Promise<(PublishEventRequest | ApiError)[]> {
+  const requests: (PublishEventRequest | ApiError)[] = [];
+  for (const event of events) {
+    requests.push(resultOrError(() => readEvent(event, now)));
+    if (requests.length % EVENTS_PER_TURN === 0) await nextTurn();
+  }
+  return requests;
+}
 
 function readEvent(event: unknown, now: Date): PublishEventRequest {
   // `JsonOrLinesBodyGuard` puts an `ApiError` in place of an invalid line.
@@ -141,29 +141,30 @@ function readEvent(event: unknown, now: Date): PublishEventRequest {
   return request;
 }
 
-/** @throws ApiError if the client, session or merchant does not exist, or the session does not belong to this client and user */
-function toPublishRequest(
-  request: PublishEventRequest,
-  { clients, merchants, sessions }: References,
-): PublishRequest {
-  const client = API_CLIENT_NOT_FOUND.unlessFound(clients.get(request.client_id));
-  const session = sessions.get(request.session_id?.toLowerCase() ?? '');
-  const belongsToUser =
-    session?.clientId === client.clientId && session.externalUserId === request.external_user_id;
-  if (request.session_id !== undefined && !belongsToUser) throw SESSION_NOT_FOUND.error();
+/** @throws ApiError if the client or a merchant does not exist. The statement that publishes looks up the session */
+function toPublishRequest(request: PublishEventRequest, { clients, merchants }: References): PublishRequest {
+  const client = API_CLIENT_NOT_FOUND.requireFound(clients.get(request.client_id));
   const merchant = request.merchant_id === undefined ? undefined : merchants.get(request.merchant_id);
   if (request.merchant_id !== undefined && !merchant) throw MERCHANT_NOT_FOUND.error();
-  requireMerchants(detectedMerchantIds(request.event, request.data), merchants, 'data.detected accounts');
-  const { idempotency_key: key, event, task_id: taskId, external_user_id: externalUserId } = request;
+  const named = merchantIdsIn(request.event, request.data);
+  requireMerchants(named, merchants, merchantsFieldOf(request.event));
+  const {
+    idempotency_key: key,
+    event,
+    task_id: taskId,
+    external_user_id: externalUserId,
+    metadata,
+  } = request;
   const sessionId = request.session_id?.toLowerCase();
   const fields = Object.keys(EVENTS[event].data.shape);
   // Without the fields that the service does not know.
   const data = Object.fromEntries(fields.map((field) => [field, request.data?.[field]]));
-  const metadata = request.metadata ?? session?.metadata;
+  const session = metadata ? 'required' : 'attached';
   return {
     client: { clientId: client.clientId, environment: client.environment },
     event: { event, sessionId, taskId, externalUserId, merchant, data, metadata } as unknown as AnyEvent,
     timestamp: request.timestamp,
+    session: sessionId === undefined ? undefined : session,
     idempotency:
       key === undefined
         ? undefined

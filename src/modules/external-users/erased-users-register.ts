@@ -20,7 +20,10 @@ export class ErasedUsersRegister extends ErasedUsers {
     super();
   }
 
-  async pseudonymize<Entry extends UserEntry>(entries: readonly Entry[]): Promise<readonly Entry[]> {
+  async pseudonymize<Entry extends UserEntry>(
+    entries: readonly Entry[],
+    anonymize: (entry: Entry, pseudonym: string) => Entry,
+  ): Promise<readonly Entry[]> {
     const promptSince = this.clock.milliseconds() - PROMPT;
     const late = new Map<Entry, string>();
     for (const entry of entries) {
@@ -36,7 +39,7 @@ export class ErasedUsersRegister extends ErasedUsers {
     return entries.map((entry) => {
       const erasure = byUser.get(late.get(entry) ?? '');
       const isErased = erasure && (!erasure.finishedAt || entry.createdAt <= erasure.finishedAt);
-      return isErased ? { ...entry, externalUserId: erasure.pseudonym } : entry;
+      return isErased ? anonymize(entry, erasure.pseudonym) : entry;
     });
   }
 }

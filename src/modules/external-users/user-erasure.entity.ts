@@ -1,5 +1,5 @@
-import { Column, Entity } from 'typeorm';
-import { DeleteAfter, StoredRow } from '../../infrastructure/database/index.js';
+import { Column, Entity, IsNull } from 'typeorm';
+import { DeleteAfter, DueSince, StoredRow } from '../../infrastructure/database/index.js';
 import { DAY } from '../../infrastructure/time/index.js';
 
 /** The last erasure of a user, and its progress. Names the user only by a keyed hash, apart from what the job needs to run. */
@@ -16,12 +16,21 @@ export class UserErasure extends StoredRow {
   @Column({ name: 'external_user_id_sealed', type: 'bytea', nullable: true })
   externalUserIdSealed!: Buffer | null;
 
+  @DueSince<UserErasure>('erasures', { finishedAt: IsNull() })
   @Column({ name: 'requested_at', type: 'timestamptz', precision: 3 })
   requestedAt!: Date;
 
   /** When a process may continue. A process that works on the erasure moves the time ahead with each batch. */
   @Column({ name: 'due_at', type: 'timestamptz', precision: 3 })
   dueAt!: Date;
+
+  /** When a process last worked on the erasure: clients take turns. */
+  @Column({ name: 'claimed_at', type: 'timestamptz', precision: 3, nullable: true })
+  claimedAt!: Date | null;
+
+  /** The columns (`table.column`) whose statistics were renewed since the last row was erased. */
+  @Column({ name: 'renewed_columns', type: 'text', array: true, default: [] })
+  renewedColumns!: readonly string[];
 
   /** How many rows were erased or changed so far. */
   @Column({ type: 'bigint', default: 0 })

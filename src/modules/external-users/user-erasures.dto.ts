@@ -1,4 +1,4 @@
-import { ErrorKind } from '../../infrastructure/errors/index.js';
+import { ACCEPTS_IDEMPOTENCY_KEY, IDEMPOTENCY_ERRORS } from '../../infrastructure/idempotency/index.js';
 import {
   EnumProperty,
   IntegerProperty,
@@ -7,13 +7,8 @@ import {
 } from '../../infrastructure/openapi/index.js';
 import { enumeration } from '../../infrastructure/schemas/index.js';
 import { ExternalUserIdField } from '../../infrastructure/validation/index.js';
+import { ERASURE_NOT_FOUND } from './external-users-errors.js';
 import type { UserErasure } from './user-erasure.entity.js';
-
-export const ERASURE_NOT_FOUND = new ErrorKind(404, 'INVALID_REQUEST', 'NOT_FOUND', {
-  label: 'ErasureNotFound',
-  when: 'No erasure of the user was requested, or it was finished more than a year ago.',
-  message: 'There is no erasure of a user with this ID.',
-});
 
 const ERASURE_STATUS = enumeration(
   'UserErasureStatus',
@@ -75,6 +70,7 @@ const USER_IN_PATH = {
 
 export const ERASE_EXTERNAL_USER: OperationDocument = {
   operationId: 'eraseExternalUser',
+  action: 'external_user.erase',
   summary: 'Erase a user',
   description:
     'Erases everything that is stored about one of your users in the environment of the credentials: see ' +
@@ -91,14 +87,18 @@ export const ERASE_EXTERNAL_USER: OperationDocument = {
 
 export const ERASE_USER: OperationDocument = {
   operationId: 'eraseUser',
+  repeatable: 'always',
+  ifRepeated:
+    'The erasure starts over. With an idempotency key, it does not, and you get the first response.',
   summary: 'Erase a user, named in the body',
   description:
     'Does the same as "Erase a user", for every identifier: in a path, some characters have a meaning of their own.',
+  ...ACCEPTS_IDEMPOTENCY_KEY,
   body: EraseUserRequest,
   response: UserErasureResponse,
   responseDescription: 'The erasure is running.',
   status: 202,
-  errors: [],
+  errors: [...IDEMPOTENCY_ERRORS],
 };
 
 export const FIND_ERASURE: OperationDocument = {

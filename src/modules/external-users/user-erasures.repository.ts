@@ -1,7 +1,15 @@
 import { Injectable } from '@nestjs/common';
 import type { PlatformEnvironment } from '../../infrastructure/config/index.js';
-import { Transaction } from '../../infrastructure/database/index.js';
+import { hasCome, Transaction } from '../../infrastructure/database/index.js';
+import { asWord, type UserKey } from '../../infrastructure/erasure/index.js';
+import { CLOCK_TOLERANCE, HOUR, SECOND } from '../../infrastructure/time/index.js';
 import { UserErasure } from './user-erasure.entity.js';
+
+/** Milliseconds: more than an erasure waits for entries that are being written, and than its lease. */
+const LONGEST_POSTPONEMENT = HOUR;
+const IS_DUE = hasCome('due_at', LONGEST_POSTPONEMENT, '$1');
+/** The time of a request that was stored while a clock was ahead is brought forward: everything is searched until a minute after it. */
+const REQUESTED_AT = `LEAST(requested_at, GREATEST(now(), $1::timestamptz) + interval '${CLOCK_TOLERANCE / SECOND} seconds')`;
 
 /** Identifies a user, whom the table names by a pseudonym. */
 type PseudonymousUser = Pick<UserErasure, 'clientId' | 'pseudonym'>;
@@ -15,6 +23,26 @@ export type NewErasure = Pick<
 export interface ClaimedErasure extends Pick<UserErasure, 'id' | 'clientId' | 'pseudonym' | 'requestedAt'> {
   readonly externalUserIdSealed: Buffer;
   readonly environment: PlatformEnvironment;
+  readonly organizationId: string;
+}
+
+/** ANALYZE waits for a VACUUM of the table, and for an index that is being created, which can take hours. */
+const LOCK_TIMEOUT = '8s';
+
+/** Erasures for which an ANALYZE counts. */
+const ERASURES_PER_ANALYZE = 1_000;
+
+/** The column that holds the identifier of a user, in every table that names users. */
+const IDENTIFIER = 'external_user_id';
+/** A regular expression of the other columns that clients can fill with text in which they name users. */
+const TEXTS =
+  '^(request_log.*\\.(response_body|error_message|user_agent)|webhook_event.*\\.body|webhook_event_key\\.key|session\\.(card_id|metadata)|saved_filter\\.(name|filters))$';
+
+/** A column whose statistics contain an identifier. */
+export interface ColumnWithStatistics {
+  readonly table: string;
+  readonly column: string;
+  readonly hasEnvironment: boolean;
 }
 
 @Injectable()
@@ -53,31 +81,117 @@ export class UserErasuresRepository {
     );
   }
 
-  /** Returns the erasure that has been due for the longest time, and keeps it from other processes until `dueAt`. */
+  /**
+   * Returns an erasure that is due, of the client whose last turn was the longest time ago, and keeps it from other processes until
+   * `dueAt`.
+   */
   async claim(now: Date, dueAt: Date): Promise<ClaimedErasure | undefined> {
     const [claimed] = await this.transaction.changedRows<ClaimedErasure>(
-      `UPDATE user_erasure SET due_at = $2
-        WHERE id = (SELECT id FROM user_erasure WHERE finished_at IS NULL AND due_at <= $1
-                     ORDER BY due_at LIMIT 1 FOR UPDATE SKIP LOCKED)
-        RETURNING id, client_id AS "clientId", pseudonym, requested_at AS "requestedAt",
-                  external_user_id_sealed AS "externalUserIdSealed",
-                  (SELECT environment FROM api_client WHERE api_client.id = client_id) AS environment`,
+      `UPDATE user_erasure SET due_at = $2, claimed_at = $1, requested_at = ${REQUESTED_AT}
+         FROM api_client client
+        WHERE client.id = client_id AND user_erasure.id = (
+          SELECT id FROM user_erasure
+           WHERE finished_at IS NULL AND ${IS_DUE} AND client_id = (
+             SELECT client_id FROM (SELECT DISTINCT client_id FROM user_erasure WHERE finished_at IS NULL AND ${IS_DUE}) waiting
+              ORDER BY (SELECT max(claimed_at) FROM user_erasure served WHERE served.client_id = waiting.client_id) NULLS FIRST
+              LIMIT 1)
+           ORDER BY due_at LIMIT 1 FOR UPDATE SKIP LOCKED)
+        RETURNING user_erasure.id, client_id AS "clientId", pseudonym, requested_at AS "requestedAt",
+                  external_user_id_sealed AS "externalUserIdSealed", environment, organization_id AS "organizationId"`,
       [now, dueAt],
     );
     return claimed;
   }
 
-  /** Counts erased rows. @param dueAt the new end of the lease, if the process has one */
+  /** Counts erased rows, which may be in the statistics. @param dueAt the new end of the lease, if the process has one */
   async progress(id: string, erased: number, dueAt: Date | undefined): Promise<void> {
     await this.transaction.manager.query(
-      'UPDATE user_erasure SET erased = erased + $2, due_at = COALESCE($3::timestamptz, due_at) WHERE id = $1',
+      `UPDATE user_erasure SET erased = erased + $2, due_at = COALESCE($3::timestamptz, due_at), renewed_columns = '{}'
+        WHERE id = $1`,
       [id, erased, dueAt],
     );
   }
 
-  /** Removes an identifier from the statistics of the planner, which contain values of rows that no longer exist. */
-  async forgetStatistics(externalUserId: string): Promise<void> {
-    await this.transaction.manager.query('SELECT forget_statistics($1)', [externalUserId]);
+  /**
+   * Returns a column whose statistics of the planner contain the identifier, and are not renewed yet. Statistics keep the most common
+   * values and a sample of all others, also of rows that no longer exist. Statistics without identifiers are no alternative: estimates
+   * for users with many rows would be wrong.
+   *
+   * A partitioned table comes before its partitions, because ANALYZE renews those, too.
+   */
+  async columnWithStatisticsOf(
+    erasureId: string,
+    externalUserId: string,
+  ): Promise<ColumnWithStatistics | undefined> {
+    const json = JSON.stringify(externalUserId);
+    const [found] = await this.transaction.manager.query<ColumnWithStatistics[]>(
+      `SELECT tablename AS "table", attname AS "column",
+              EXISTS (SELECT FROM pg_attribute WHERE attrelid = to_regclass(quote_ident(tablename)) AND attname = 'environment')
+                AS "hasEnvironment"
+         FROM pg_stats
+        WHERE schemaname = current_schema() AND (attname = $2 OR tablename || '.' || attname ~ $3)
+          AND tablename || '.' || attname <> ALL ((SELECT renewed_columns FROM user_erasure WHERE id = $1)::text[])
+          AND EXISTS (
+            SELECT FROM unnest(most_common_vals::text::text[] || histogram_bounds::text::text[]) AS kept
+             WHERE CASE WHEN attname = $2 THEN kept = $4 ELSE kept ~ $5 OR position($6 IN kept) > 0 END)
+        ORDER BY inherited DESC, 1, 2 LIMIT 1`,
+      [
+        erasureId,
+        IDENTIFIER,
+        TEXTS,
+        externalUserId,
+        `${asWord(externalUserId)}|${asWord(json.slice(1, -1))}`,
+        // Statistics show bytes as hexadecimal digits.
+        Buffer.from(json).toString('hex'),
+      ],
+    );
+    return found;
+  }
+
+  /**
+   * Renews the statistics of a column, unless they contain the identifier because another client has a user of this name. An ANALYZE
+   * counts for the partitions of the table, and for all erasures that erase nothing meanwhile: where words are kept, it does not help
+   * an identifier that is a common word, and would be repeated for each of them. Requires a transaction.
+   *
+   * @returns false if another process is renewing statistics of the table
+   */
+  async renewStatistics(
+    erasureId: string,
+    { clientId, externalUserId }: UserKey,
+    { table, column, hasEnvironment }: ColumnWithStatistics,
+  ): Promise<boolean> {
+    if (!(await this.transaction.tryLock(`statistics of ${table}`))) return false;
+    const { manager } = this.transaction;
+    // A large table takes longer than a request may. The identifier is found in an index, whatever the old statistics say.
+    await manager.query(
+      `SET LOCAL statement_timeout = 0; SET LOCAL lock_timeout = '${LOCK_TIMEOUT}'; SET LOCAL enable_seqscan = off`,
+    );
+    const others =
+      column === IDENTIFIER
+        ? await manager.query<object[]>(
+            `SELECT FROM ${table} WHERE client_id = ANY (ARRAY(SELECT id FROM api_client WHERE id <> $1)) AND external_user_id = $2
+               ${hasEnvironment ? "AND environment IN ('development', 'production')" : ''} LIMIT 1`,
+            [clientId, externalUserId],
+          )
+        : [];
+    const isRenewed = others.length === 0;
+    const waiting = await manager.query<Pick<UserErasure, 'id' | 'erased'>[]>(
+      `SELECT id, erased FROM user_erasure WHERE id = $1 OR $2 AND finished_at IS NULL
+        ORDER BY id = $1 DESC, due_at LIMIT ${ERASURES_PER_ANALYZE}`,
+      [erasureId, isRenewed],
+    );
+    if (isRenewed) await manager.query('SELECT forget_statistics($1, $2)', [table, column]);
+    await manager.query(
+      `UPDATE user_erasure SET renewed_columns = renewed_columns || ARRAY(
+              SELECT relname || '.' || $4 FROM pg_class
+               WHERE oid = to_regclass(quote_ident($3))
+                  OR $5 AND oid IN (SELECT relid FROM pg_partition_tree(to_regclass(quote_ident($3)))))
+        WHERE id = ANY (ARRAY(
+          SELECT id FROM user_erasure JOIN unnest($1::uuid[], $2::bigint[]) AS waiting (id, erased) USING (id, erased)
+           WHERE finished_at IS NULL ORDER BY id FOR UPDATE OF user_erasure))`,
+      [waiting.map(({ id }) => id), waiting.map(({ erased }) => erased), table, column, isRenewed],
+    );
+    return true;
   }
 
   async postpone(id: string, dueAt: Date): Promise<void> {

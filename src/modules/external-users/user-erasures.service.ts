@@ -1,16 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
 import { DiscoveryService } from '@nestjs/core';
-import { Interval } from '@nestjs/schedule';
 import type { AuthenticatedClient } from '../../infrastructure/auth/index.js';
 import { Sealer } from '../../infrastructure/crypto/index.js';
-import {
-  DailyPartitions,
-  KeyedQueue,
-  RecurringJob,
-  Transaction,
-  Transactional,
-} from '../../infrastructure/database/index.js';
+import { Transaction, Transactional } from '../../infrastructure/database/index.js';
 import {
   userDataHolders,
   UserPseudonyms,
@@ -18,48 +11,56 @@ import {
   type UserDataHolder,
 } from '../../infrastructure/erasure/index.js';
 import type { RequestAttribution } from '../../infrastructure/http/index.js';
-import { Clock, MINUTE, SECOND } from '../../infrastructure/time/index.js';
+import { IdempotentRequests, type IdempotentRequest } from '../../infrastructure/idempotency/index.js';
+import { Clock } from '../../infrastructure/time/index.js';
 import { AuditLog, type AuditActor } from '../audit-logs/index.js';
 import { UserErasure } from './user-erasure.entity.js';
-import { ERASURE_NOT_FOUND, toErasureResponse, type UserErasureResponse } from './user-erasures.dto.js';
+import { toErasureResponse, type UserErasureResponse } from './user-erasures.dto.js';
+import { ERASURE_NOT_FOUND } from './external-users-errors.js';
 import { UserErasuresRepository, type ClaimedErasure } from './user-erasures.repository.js';
 
-/**
- * Milliseconds after the request until what was in progress at that time has ended: attempts to deliver webhooks, and entries of the
- * request log that wait for the database. Then, everything is searched again.
- */
-const SETTLING_TIME = MINUTE;
-/** Milliseconds without progress after which another process continues. A batch takes far less. */
-const LEASE = 30 * SECOND;
-/** What ends before the request is answered. Nobody has more tokens than that, except by mistake. */
+/** The batches that end before the response is sent. Only a user who has this many tokens by mistake needs more. */
 const BATCHES_BEFORE_RESPONSE = 20;
 
 type ErasingClient = Pick<AuthenticatedClient, 'clientId' | 'organizationId' | 'environment'>;
 
-/**
- * Erases users: everything that any module stores about them, batch by batch, one user at a time in each process. Repeating any
- * part of the work is harmless.
- */
+/** Accepts requests to erase users, which `UserErasuresJob` completes, and knows their progress. */
 @Injectable()
-export class UserErasuresService extends RecurringJob {
-  /** By organization, because the audit log appends the entries of an organization one after another. */
-  private readonly requests = new KeyedQueue(1);
-
+export class UserErasuresService {
   constructor(
     private readonly transaction: Transaction,
     private readonly repository: UserErasuresRepository,
     private readonly discovery: DiscoveryService,
     private readonly pseudonyms: UserPseudonyms,
-    private readonly partitions: DailyPartitions,
     private readonly auditLog: AuditLog,
     private readonly sealer: Sealer,
     private readonly clock: Clock,
-  ) {
-    super('Erasures', 'A user could not be erased; the erasure is repeated');
+    private readonly idempotentRequests: IdempotentRequests,
+  ) {}
+
+  /**
+   * Like `request`, once for each idempotency key. The key is claimed with the erasure, and the response is stored after everything
+   * that it promises, so a request that was interrupted continues. It does not name the user, and is not deleted with the user.
+   *
+   * @throws ApiError IDEMPOTENCY_KEY_REUSED, ONGOING_OPERATION
+   */
+  async requestOnce(
+    client: ErasingClient,
+    externalUserId: string,
+    actor: Omit<AuditActor, 'organizationId'>,
+    attribution: RequestAttribution,
+    idempotent: IdempotentRequest | undefined,
+  ): Promise<UserErasureResponse> {
+    // This is done even if the response is repeated.
+    attribution.externalUserId = null;
+    return this.idempotentRequests.replayOr(idempotent, async () => {
+      const response = await this.request(client, externalUserId, actor, attribution, idempotent);
+      return this.idempotentRequests.once(idempotent, () => Promise.resolve(response));
+    });
   }
 
   /**
-   * Stores the erasure, which `run()` continues, and ends everything with which others act for the user.
+   * Stores the erasure, which the job continues, and ends everything with which others act for the user.
    *
    * @param attribution of a request whose body names the user, who must not get into the request log
    */
@@ -68,12 +69,16 @@ export class UserErasuresService extends RecurringJob {
     externalUserId: string,
     actor: Omit<AuditActor, 'organizationId'>,
     attribution: RequestAttribution = {},
+    idempotent?: IdempotentRequest,
   ): Promise<UserErasureResponse> {
     attribution.externalUserId = null;
     const { clientId, environment, organizationId } = client;
     const pseudonym = this.pseudonyms.of({ clientId, externalUserId });
-    const user = { clientId, environment, externalUserId, pseudonym };
-    const id = await this.requests.run(organizationId, () => this.store(user, { ...actor, organizationId }));
+    const user = { clientId, environment, organizationId, externalUserId, pseudonym };
+    const store = () => this.store(user, { ...actor, organizationId });
+    const id = await this.auditLog.inTurn(organizationId, () =>
+      this.idempotentRequests.claim(idempotent, store),
+    );
     for (const holder of userDataHolders(this.discovery, 'access')) {
       let batches = 0;
       while ((await this.eraseBatch(id, user, holder)) > 0 && (batches += 1) < BATCHES_BEFORE_RESPONSE);
@@ -83,7 +88,7 @@ export class UserErasuresService extends RecurringJob {
 
   /** @throws ApiError ERASURE_NOT_FOUND */
   async get(client: Pick<ErasingClient, 'clientId'>, externalUserId: string): Promise<UserErasureResponse> {
-    return ERASURE_NOT_FOUND.unlessFound(await this.find(client, externalUserId));
+    return ERASURE_NOT_FOUND.requireFound(await this.find(client, externalUserId));
   }
 
   async find(
@@ -112,69 +117,24 @@ export class UserErasuresService extends RecurringJob {
     return id;
   }
 
-  @Interval(SECOND)
-  run(): Promise<void> {
-    return this.start(async () => {
-      while (!this.stopped.aborted && (await this.runNext()));
-    });
-  }
-
   /**
-   * Works on the next erasure that is due, until it is finished, has to wait for what is in progress, or the process stops. Another
-   * process continues if this one is killed.
+   * Erases a batch of what a module stores about the user.
    *
-   * @returns whether there was one
+   * @param leaseUntil until when no other process works on the erasure
+   * @returns how many rows were erased
    */
-  private async runNext(): Promise<boolean> {
-    const now = this.clock.now();
-    const erasure = await this.repository.claim(now, this.endOfLease());
-    if (!erasure) return false;
-    const user = this.userOf(erasure);
-    for (const holder of userDataHolders(this.discovery)) {
-      while (!this.stopped.aborted && (await this.eraseBatch(erasure.id, user, holder, true)) > 0);
-    }
-    if (this.stopped.aborted) await this.repository.postpone(erasure.id, now);
-    else await this.finish(erasure, user, now);
-    return true;
-  }
-
-  /** @param startedAt when the search for the user's data started that found the rest of them */
-  private async finish(
-    erasure: ClaimedErasure,
-    { externalUserId }: ErasedUser,
-    startedAt: Date,
-  ): Promise<void> {
-    const settledAt = new Date(erasure.requestedAt.getTime() + SETTLING_TIME);
-    if (startedAt < settledAt) return this.repository.postpone(erasure.id, settledAt);
-    if (await this.partitions.isMovingRows())
-      return this.repository.postpone(erasure.id, new Date(startedAt.getTime() + MINUTE));
-    await this.repository.forgetStatistics(externalUserId);
-    const { id, requestedAt } = erasure;
-    const finished = { finishedAt: this.clock.now(), externalUserIdSealed: null };
-    // Unless the erasure was requested again since.
-    if (!(await this.transaction.updateRow(UserErasure, { id, requestedAt }, finished)))
-      await this.repository.postpone(id, startedAt);
-  }
-
   @Transactional()
-  protected async eraseBatch(
-    id: string,
-    user: ErasedUser,
-    holder: UserDataHolder,
-    hasLease = false,
-  ): Promise<number> {
+  async eraseBatch(id: string, user: ErasedUser, holder: UserDataHolder, leaseUntil?: Date): Promise<number> {
     const erased = await holder.eraseBatch(user);
-    if (erased > 0) await this.repository.progress(id, erased, hasLease ? this.endOfLease() : undefined);
+    if (erased > 0) await this.repository.progress(id, erased, leaseUntil);
     return erased;
   }
 
-  private userOf({ clientId, environment, pseudonym, externalUserIdSealed }: ClaimedErasure): ErasedUser {
+  /** Returns the user whose erasure is claimed. */
+  userOf({ externalUserIdSealed, ...erasure }: ClaimedErasure): ErasedUser {
+    const { clientId, environment, organizationId, pseudonym } = erasure;
     const externalUserId = this.sealer.open(externalUserIdSealed, ownerOfIdentifier(clientId, pseudonym));
-    return { clientId, environment, pseudonym, externalUserId };
-  }
-
-  private endOfLease(): Date {
-    return new Date(this.clock.milliseconds() + LEASE);
+    return { clientId, environment, organizationId, pseudonym, externalUserId };
   }
 }
 

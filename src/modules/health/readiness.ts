@@ -3,6 +3,7 @@ import { HealthCheckService, HealthIndicatorService, type HealthCheckResult } fr
 import { DatabaseProbe } from '../../infrastructure/database/index.js';
 import { SERVICE_UNAVAILABLE } from '../../infrastructure/errors/index.js';
 import { Failures, GracefulShutdown, Startup } from '../../infrastructure/http/index.js';
+import { VERSION } from '../../infrastructure/project-files/index.js';
 
 /** Milliseconds within which the database must respond. */
 const DATABASE_TIMEOUT = 1_000;
@@ -27,7 +28,7 @@ export class Readiness {
   ) {}
 
   /** @throws ApiError SERVICE_UNAVAILABLE if the process cannot serve requests */
-  async check(): Promise<HealthCheckResult> {
+  async check(): Promise<HealthCheckResult & { readonly version: string }> {
     const isRefused = performance.now() - this.failures.refusedAt < REFUSAL_TIME;
     const isServing = !this.startup.isRunning && !this.shutdown.isShuttingDown && !isRefused;
     const ping = () =>
@@ -37,6 +38,6 @@ export class Readiness {
         .withTimeout(DATABASE_TIMEOUT);
     const result = isServing && (await this.health.check([ping]).catch(() => undefined));
     if (!result) throw SERVICE_UNAVAILABLE.error(undefined, { retryAfter: RETRY_AFTER });
-    return result;
+    return { ...result, version: VERSION };
   }
 }

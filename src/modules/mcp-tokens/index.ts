@@ -2,7 +2,7 @@ export { McpTokensModule } from './mcp-tokens.module.js';
 export {
   McpTokenRevocationListener,
   McpTokensService,
-  type EndedConnection,
+  type EndedConnections,
   type McpTokenData,
   type RevokedMcpToken,
 } from './mcp-tokens.service.js';

@@ -5,8 +5,8 @@ import { dayOfSecret, isWellFormedSecret } from '../../infrastructure/crypto/ind
 import {
   BatchedStatement,
   inPositions,
-  isMissingPartition,
   prepared,
+  retryInNewPartition,
   Statement,
   Transaction,
   type Positioned,
@@ -74,18 +74,21 @@ const INSERT = new Statement<object, never, NewMcpToken>(`
                        $connectionId::uuid[], $scope::text[], $agent::text[])`);
 
 /**
- * Finds MCP tokens of API clients and of connected agents. `find_agent_tokens` sets planner options so that PostgreSQL plans the
+ * Finds MCP tokens of API clients and of connected agents. `find_usable_mcp_tokens` sets planner options so that PostgreSQL plans the
  * query once and reads only the partitions within the given bounds. `place` is the position of the hash in `$1`, starting at 1.
  */
 const FIND = prepared(
   `SELECT place AS position, id, client_id AS "clientId", environment, external_user_id AS "externalUserId",
           phone_number_sealed AS "phoneNumberSealed", expires_at AS "expiresAt",
           agent, scope, connection_id AS "connectionId", is_used AS "isUsed"
-     FROM find_agent_tokens($1::bytea[], $2::timestamptz, $3::timestamptz)`,
+     FROM find_usable_mcp_tokens($1::bytea[], $2::timestamptz, $3::timestamptz)`,
 );
 const MARK_USED = prepared(
   `UPDATE mcp_token SET used_at = $2
-    WHERE token_hash = ANY ($1::bytea[]) AND created_at >= $3 AND created_at < $4 AND used_at IS NULL`,
+    WHERE created_at >= $3 AND created_at < $4 AND token_hash = ANY (ARRAY(
+      SELECT token_hash FROM mcp_token
+       WHERE token_hash = ANY ($1::bytea[]) AND created_at >= $3 AND created_at < $4 AND used_at IS NULL
+       FOR UPDATE SKIP LOCKED))`,
 );
 
 /**
@@ -101,8 +104,7 @@ export class McpTokensBatch {
     execute: (tokens) => INSERT.run(this.dataSource.manager, {}, tokens),
     maxRows: TOKENS_PER_INSERT,
     maxStatements: CONCURRENT_INSERTS,
-    // Retry at once (0 ms): the partition of the day was attached while the statement ran, and now accepts its tokens.
-    retryAfter: (error) => (isMissingPartition(error) ? 0 : undefined),
+    retryAfter: retryInNewPartition,
   });
 
   private readonly lookups = new BatchedStatement<Lookup, StoredMcpToken | undefined>({
@@ -112,12 +114,16 @@ export class McpTokensBatch {
     isRepeatable: true,
   });
 
-  /** Records that an agent has used the token, unless it had before. Once for each token, so about once an hour. */
+  /**
+   * Records that an agent has used the token, unless it had before. Once for each token, so about once an hour. Does not wait for a row
+   * that an erasure is deleting; the next request of the agent does so again.
+   */
   readonly firstUses = new BatchedStatement<Lookup & { readonly usedAt: Date }>({
     execute: async (uses) => {
       const days = uses.map(({ day }) => day.getTime());
       const hashes = uses.map(({ tokenHash }) => tokenHash);
-      const [from, before] = [timestamp(Math.min(...days)), timestamp(Math.max(...days) + DAY)];
+      const from = timestamp(Math.min(...days));
+      const before = timestamp(Math.max(...days) + DAY);
       await this.dataSource.query(MARK_USED, [hashes, uses[0]?.usedAt, from, before]);
     },
     maxRows: LOOKUPS_PER_STATEMENT,

@@ -8,12 +8,8 @@ import {
 import { Topic } from '../../infrastructure/openapi/index.js';
 import { perMinute } from '../../infrastructure/rate-limiting/index.js';
 import { PlatformOperation } from '../../infrastructure/surfaces/index.js';
-import {
-  McpTokensConfiguration,
-  CREATE_MCP_TOKEN,
-  CreateMcpTokenRequest,
-  McpTokenResponse,
-} from './mcp-tokens.dto.js';
+import { CREATE_MCP_TOKEN, CreateMcpTokenRequest, McpTokenResponse } from './mcp-tokens.dto.js';
+import { McpTokensConfiguration } from './mcp-tokens.configuration.js';
 import { McpTokensService } from './mcp-tokens.service.js';
 
 @Topic(
@@ -28,7 +24,7 @@ export class McpTokensController {
   ) {}
 
   @Post('create')
-  @PlatformOperation(CREATE_MCP_TOKEN, {
+  @PlatformOperation(CREATE_MCP_TOKEN, 'mcp_tokens:write', {
     limit: perMinute('mcp-tokens', 'client', McpTokensConfiguration, 'requestsPerMinute'),
   })
   create(
@@ -36,6 +32,9 @@ export class McpTokensController {
     @Body() request: CreateMcpTokenRequest,
     @Idempotent() idempotent?: IdempotentRequest,
   ): Promise<McpTokenResponse> {
-    return this.idempotentRequests.once(idempotent, () => this.mcpTokens.create(client, request));
+    return this.idempotentRequests.once(idempotent, () => this.mcpTokens.create(client, request), {
+      externalUserId: request.external_user_id,
+      tokenIn: ({ token }) => token,
+    });
   }
 }

@@ -1,8 +1,4 @@
-import {
-  IDEMPOTENCY_ERRORS,
-  IDEMPOTENCY_KEY_PARAMETER,
-  IDEMPOTENCY_REPLAYED_HEADER,
-} from '../../infrastructure/idempotency/index.js';
+import { ACCEPTS_IDEMPOTENCY_KEY, IDEMPOTENCY_ERRORS } from '../../infrastructure/idempotency/index.js';
 import {
   TextProperty,
   TimestampProperty,
@@ -14,22 +10,12 @@ import {
   IntegerField,
   PhoneNumberField,
 } from '../../infrastructure/validation/index.js';
-import { Configuration, EnvironmentVariable, IsIntegerBetween } from '../../infrastructure/config/index.js';
+import { McpTokensConfiguration } from './mcp-tokens.configuration.js';
 
 /** Seconds from the creation of a token until it expires. */
 const MIN_LIFETIME = 60;
 const DEFAULT_LIFETIME = 86_400;
 export const MAX_LIFETIME = 2_592_000;
-
-@Configuration('MCP tokens')
-export class McpTokensConfiguration {
-  @EnvironmentVariable(
-    'MCP_TOKEN_REQUESTS_PER_MINUTE',
-    'Maximum number of requests per minute from one client to create an MCP token. Do not set it below 600, the limit that clients are guaranteed.',
-  )
-  @IsIntegerBetween(1, 100_000_000)
-  requestsPerMinute: number = 600;
-}
 
 /** Looks like a token but has a wrong checksum, so that leak scanners do not report it. */
 const EXAMPLE_TOKEN = 'mcp_dev_4fJq0vN8sYw2Lb7RtXk1ZcE5hUaGm9Pd3oViKy6Wn00000000';
@@ -54,7 +40,8 @@ export class CreateMcpTokenRequest {
     required: false,
     countries: 'US and Canada',
     description:
-      'E.164; a valid US or Canadian number. Required for the agent connector to create sign-in links.',
+      'E.164; a valid US or Canadian number. Leave it out for other users. With it, agents send sign-in links by text message; ' +
+      'without it, they create sign-in links only if you have a login page, where the user must log in.',
     example: '+12125550123',
   })
   phone_number?: string;
@@ -74,6 +61,11 @@ export class McpTokenResponse {
 
 export const CREATE_MCP_TOKEN: OperationDocument = {
   operationId: 'createMcpToken',
+  place: 1,
+  repeatable: 'always',
+  ifRepeated:
+    'You get another token. The token of the lost response expires by itself. With an idempotency key, you get ' +
+    'the same token.',
   summary: 'Create MCP token',
   description: (configurationOf) =>
     'Creates a short-lived token that connects an agent to the agent connector, an MCP server at `/mcp`, on behalf of ' +
@@ -81,8 +73,7 @@ export const CREATE_MCP_TOKEN: OperationDocument = {
     'session and pass the token to the agent. The token is returned only once. Limit: ' +
     `${configurationOf(McpTokensConfiguration).requestsPerMinute} requests per minute per client, including ` +
     'authenticated requests that fail.',
-  headerParameters: IDEMPOTENCY_KEY_PARAMETER,
-  responseHeaders: IDEMPOTENCY_REPLAYED_HEADER,
+  ...ACCEPTS_IDEMPOTENCY_KEY,
   body: CreateMcpTokenRequest,
   response: McpTokenResponse,
   responseDescription: 'The token was created.',

@@ -5,6 +5,7 @@ import { McpTokensController } from './mcp-tokens.controller.js';
 import { McpTokensRepository } from './mcp-tokens.repository.js';
 import { McpTokensService } from './mcp-tokens.service.js';
 
+/** Operation 1; tokens in one partition per day. */
 @Module({
   imports: [ApiClientsModule],
   controllers: [McpTokensController],

@@ -1,6 +1,8 @@
 import { Injectable } from '@nestjs/common';
+import { dayOfSecret, isWellFormedSecret, sha256 } from '../../infrastructure/crypto/index.js';
 import { PartitionRotation, Transaction } from '../../infrastructure/database/index.js';
 import { HoldsUserData, type ErasedUser, type UserDataHolder } from '../../infrastructure/erasure/index.js';
+import { DAY } from '../../infrastructure/time/index.js';
 
 /** An expired token is kept for another week, so that operators can answer questions about it. */
 export const DAYS_KEPT_AFTER_EXPIRY = 7;
@@ -13,7 +15,16 @@ const TOKENS_PER_ERASURE = 1_000;
  */
 const MAX_SEARCHED = 10_000;
 
-/** What a list of the tokens of a user shows. Nothing in it helps to use a token. */
+/** A token that exists, which says nothing about whether it may be used. */
+export interface ExistingMcpToken {
+  readonly tokenHash: Buffer;
+  readonly clientId: string;
+  readonly externalUserId: string;
+  readonly connectionId: string | null;
+  readonly createdAt: Date;
+}
+
+/** A token in a list of the tokens of a user. Nothing in it helps to use a token. */
 export interface UserMcpToken {
   readonly id: string;
   /** Name and host of an agent that the user connected; null for a token that an API client created. */
@@ -25,7 +36,7 @@ export interface UserMcpToken {
 
 /**
  * Port (bound in `src/ports.module.ts`): knows which connections of agents have ended. Their tokens are not revoked one by one, but
- * `find_agent_tokens` does not find them any more.
+ * `find_usable_mcp_tokens` does not find them any more.
  */
 export abstract class AgentConnectionStates {
   /** Returns whether the connection has not ended. If so, locks its row until the open transaction ends. */
@@ -56,21 +67,27 @@ export class McpTokensRepository implements UserDataHolder {
   eraseBatch({ clientId, externalUserId }: ErasedUser): Promise<number> {
     return this.transaction.change(
       `DELETE FROM mcp_token WHERE token_hash = ANY (ARRAY(
-         SELECT token_hash FROM mcp_token WHERE client_id = $1 AND external_user_id = $2 LIMIT $3))`,
+         SELECT token_hash FROM mcp_token WHERE client_id = $1 AND external_user_id = $2
+          ORDER BY token_hash LIMIT $3 FOR UPDATE))`,
       [clientId, externalUserId, TOKENS_PER_ERASURE],
     );
   }
 
   /**
-   * Returns when the token was created. Searches all partitions. Only introspection and revocation need this time. Other lookups
-   * omit it, because the driver parses timestamps slowly.
+   * Returns the token, whether or not it may be used now: it may be revoked or expired, its connection may have ended, or its API
+   * client may not let agents log in at the moment. A client that revokes a token needs to find it. `McpTokensBatch.find` returns tokens
+   * that may be used.
    */
-  async createdAt(tokenHash: Buffer): Promise<Date | undefined> {
-    const [row] = await this.transaction.manager.query<{ createdAt: Date }[]>(
-      `SELECT created_at AS "createdAt" FROM mcp_token WHERE token_hash = $1`,
-      [tokenHash],
+  async findStored(token: string): Promise<ExistingMcpToken | undefined> {
+    if (!isWellFormedSecret(token)) return undefined;
+    const day = dayOfSecret(token);
+    const [row] = await this.transaction.manager.query<ExistingMcpToken[]>(
+      `SELECT token_hash AS "tokenHash", client_id AS "clientId", external_user_id AS "externalUserId",
+              connection_id AS "connectionId", created_at AS "createdAt"
+         FROM mcp_token WHERE token_hash = $1 AND created_at >= $2 AND created_at < $3`,
+      [sha256(token), day, new Date(day.getTime() + DAY)],
     );
-    return row?.createdAt;
+    return row;
   }
 
   /**
@@ -112,8 +129,8 @@ export class McpTokensRepository implements UserDataHolder {
     }));
   }
 
-  /** Revokes a token. `createdAt` limits the update to one partition. */
-  async revoke(tokenHash: Buffer, createdAt: Date, now: Date): Promise<void> {
+  /** Revokes a token. Its time of creation limits the update to one partition. */
+  async revoke({ tokenHash, createdAt }: ExistingMcpToken, now: Date): Promise<void> {
     await this.transaction.manager.query(
       `UPDATE mcp_token SET revoked_at = $3 WHERE token_hash = $1 AND created_at = $2 AND revoked_at IS NULL`,
       [tokenHash, createdAt, now],

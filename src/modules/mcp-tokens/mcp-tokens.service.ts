@@ -26,7 +26,7 @@ import {
   type NewMcpToken,
   type StoredMcpToken,
 } from './mcp-tokens.batch.js';
-import { McpTokensRepository } from './mcp-tokens.repository.js';
+import { McpTokensRepository, type ExistingMcpToken } from './mcp-tokens.repository.js';
 
 /** The data of a token, with the phone number in plain text. */
 export interface McpTokenData {
@@ -43,8 +43,12 @@ export interface McpTokenData {
 
 export type RevokedMcpToken = Pick<NewMcpToken, 'tokenHash' | 'clientId' | 'externalUserId'>;
 
-/** A connection of an agent that ended, with all its tokens. */
-export type EndedConnection = Pick<NewAgentToken, 'connectionId' | 'clientId' | 'externalUserId'>;
+/** Connections of agents of an API client that ended, with all their tokens, and the users of these connections. */
+export interface EndedConnections {
+  readonly clientId: string;
+  readonly connectionIds: readonly string[];
+  readonly externalUserIds: readonly string[];
+}
 
 /**
  * Port (bound in `src/ports.module.ts`) that cancels the pending sign-in links of a revoked token. Implementations join the
@@ -52,7 +56,7 @@ export type EndedConnection = Pick<NewAgentToken, 'connectionId' | 'clientId' | 
  */
 export abstract class McpTokenRevocationListener {
   abstract onRevoked(token: RevokedMcpToken): Promise<void>;
-  abstract onConnectionEnded(connection: EndedConnection): Promise<void>;
+  abstract onConnectionsEnded(connections: EndedConnections): Promise<void>;
 }
 
 const TOKEN_PREFIXES: Readonly<Record<PlatformEnvironment, string>> = {
@@ -123,8 +127,9 @@ export class McpTokensService implements TokenVerifier<AuthenticatedAgent> {
     const tokenHash = sha256(token);
     const found = await this.batch.find(token, tokenHash);
     if (!found || found.clientId !== clientId || found.expiresAt <= this.clock.now()) return undefined;
-    const createdAt = await this.repository.createdAt(tokenHash);
-    if (!createdAt) return undefined;
+    const stored = await this.repository.findStored(token);
+    if (!stored) return undefined;
+    const { createdAt } = stored;
     const phoneNumber = this.sealer.openOptional(found.phoneNumberSealed, ownerOf(tokenHash));
     return { ...found, createdAt, phoneNumber, scopes: scopesOf(found) };
   }
@@ -162,28 +167,25 @@ export class McpTokensService implements TokenVerifier<AuthenticatedAgent> {
   }
 
   /**
-   * Revokes a token of this client and notifies the revocation listener. Idempotent: unknown tokens and tokens of other
-   * clients are ignored.
+   * Revokes a token of this client and notifies the revocation listener, also if the token may not be used now. Idempotent:
+   * unknown tokens and tokens of other clients are ignored.
    */
   async revoke(clientId: string, token: string): Promise<void> {
-    const tokenHash = sha256(token);
-    const found = await this.batch.find(token, tokenHash);
+    const found = await this.repository.findStored(token);
     if (found?.clientId !== clientId) return;
-    const createdAt = await this.repository.createdAt(tokenHash);
-    if (createdAt) await this.revokeByHash({ tokenHash, ...found }, createdAt);
-    await this.idempotentRequests.forgetToken(tokenHash);
+    await this.revokeStored(found);
+    await this.idempotentRequests.forgetToken(found.tokenHash);
   }
 
-  /** Revokes a token that is known by its hash, and notifies the revocation listener. */
   @Transactional()
-  protected async revokeByHash(token: RevokedMcpToken, createdAt: Date): Promise<void> {
-    await this.repository.revoke(token.tokenHash, createdAt, this.clock.now());
+  protected async revokeStored(token: ExistingMcpToken): Promise<void> {
+    await this.repository.revoke(token, this.clock.now());
     await this.revocationListener.onRevoked(token);
   }
 
-  /** Returns the connection of an access token that an agent got by logging in, unless the token is revoked. */
+  /** Returns the connection of an access token that an agent got by logging in, also if the token may not be used now. */
   async connectionOf(token: string): Promise<string | undefined> {
-    return (await this.batch.find(token, sha256(token)))?.connectionId ?? undefined;
+    return (await this.repository.findStored(token))?.connectionId ?? undefined;
   }
 }
 

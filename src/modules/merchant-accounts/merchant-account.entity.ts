@@ -30,6 +30,10 @@ export class MerchantAccount {
   @Column({ name: 'since', type: 'timestamptz', precision: 3 })
   stateSetAt!: Date;
 
+  /** When the client unlinked the account; null once the user has signed in again. */
+  @Column({ name: 'unlinked_at', type: 'timestamptz', precision: 3, nullable: true })
+  unlinkedAt!: Date | null;
+
   /**
    * The session in which the user last signed in. There is no foreign key, because sessions are deleted after they expire, and
    * events of the sandbox can have the ID of a session that never existed.

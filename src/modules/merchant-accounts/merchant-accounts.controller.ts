@@ -17,7 +17,7 @@ export class MerchantAccountsController {
   constructor(private readonly accounts: MerchantAccountsService) {}
 
   @Get('merchant-accounts')
-  @PlatformOperation(LIST_MERCHANT_ACCOUNTS)
+  @PlatformOperation(LIST_MERCHANT_ACCOUNTS, 'accounts:read')
   list(
     @CurrentClient() client: AuthenticatedClient,
     @Query() query: ListMerchantAccountsQuery,

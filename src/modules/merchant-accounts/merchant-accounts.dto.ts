@@ -9,7 +9,7 @@ import {
   UuidProperty,
   type OperationDocument,
 } from '../../infrastructure/openapi/index.js';
-import { NextCursorProperty, UserPageQuery } from '../../infrastructure/paging/index.js';
+import { PageOf, UserPageQuery } from '../../infrastructure/paging/index.js';
 import { ENVIRONMENT_ERRORS } from '../../infrastructure/surfaces/index.js';
 import { MERCHANT_ACCOUNT_STATE, type MerchantAccountState } from './merchant-account.entity.js';
 
@@ -44,18 +44,13 @@ export class MerchantAccountResponse {
   session_id!: string | null;
 }
 
-export class MerchantAccountPage {
-  @ObjectProperty([MerchantAccountResponse], 'The accounts.')
-  data!: MerchantAccountResponse[];
-
-  @NextCursorProperty()
-  next_cursor!: string | null;
-}
+export class MerchantAccountPage extends PageOf(MerchantAccountResponse, 'The accounts.') {}
 
 /** The topic of all operations for merchant accounts, including that of the module merchant-gateway. */
 export const MERCHANT_ACCOUNTS_TOPIC = [
   'Merchant accounts',
   'Accounts of your users at merchants: whether they are connected, and since when.',
+  40,
 ] as const;
 
 export const LIST_MERCHANT_ACCOUNTS: OperationDocument = {

@@ -15,11 +15,15 @@ import {
 } from '../../infrastructure/pages/index.js';
 import { ListMerchantAccountsQuery, type MerchantAccountResponse } from './merchant-accounts.dto.js';
 import { MerchantAccountsService } from './merchant-accounts.service.js';
+import { MERCHANT_ACCOUNT_PERMISSIONS } from './merchant-accounts.capability.js';
 
 const STATES = { connected: ['good', 'Connected'], disconnected: ['warn', 'Disconnected'] } as const;
 
 @Controller(inEachEnvironment('merchant-accounts'))
-export class MerchantAccountsPage extends ListPage('listMerchantAccounts', ListMerchantAccountsQuery) {
+export class MerchantAccountsPage extends ListPage(
+  MERCHANT_ACCOUNT_PERMISSIONS.listMerchantAccounts,
+  ListMerchantAccountsQuery,
+) {
   @Inject() private readonly accounts!: MerchantAccountsService;
 
   describe(visit: PageVisit): ListDescription<MerchantAccountResponse, ListMerchantAccountsQuery> {
@@ -62,6 +66,7 @@ export const ACCOUNT_COLUMNS: readonly Column<MerchantAccountResponse>[] = [
   {
     title: 'Session ID',
     kind: 'id',
+    isOnDeskOnly: true,
     cell: ({ session_id: id, since }) => (id === null ? 'Unknown' : <SessionLink id={id} time={since} />),
   },
 ];

@@ -2,7 +2,6 @@ import { Injectable } from '@nestjs/common';
 import { MoreThan } from 'typeorm';
 import { AccessibleClients, type RequestingOrganization } from '../../infrastructure/auth/index.js';
 import { Transaction, Transactional } from '../../infrastructure/database/index.js';
-import { ErrorKind } from '../../infrastructure/errors/index.js';
 import type { AttributedClient, RequestAttribution } from '../../infrastructure/http/index.js';
 import { CursorCodec, type CursorScope } from '../../infrastructure/crypto/index.js';
 import { cutToPage, type RequestedPage } from '../../infrastructure/paging/index.js';
@@ -15,26 +14,7 @@ import type {
   MerchantAccountResponse,
 } from './merchant-accounts.dto.js';
 import { type AccountKey } from './merchant-accounts.repository.js';
-
-export const MERCHANT_ACCOUNT_NOT_FOUND = new ErrorKind(
-  404,
-  'MERCHANT_ACCOUNT_ERROR',
-  'MERCHANT_ACCOUNT_NOT_FOUND',
-  {
-    when: 'The user has never signed in to this merchant.',
-    message: 'The user has no account at this merchant.',
-  },
-);
-
-export const MERCHANT_ACCOUNT_DISCONNECTED = new ErrorKind(
-  409,
-  'MERCHANT_ACCOUNT_ERROR',
-  'MERCHANT_ACCOUNT_DISCONNECTED',
-  {
-    when: 'The account is disconnected: the user must sign in to the merchant again first.',
-    message: 'The account at this merchant is disconnected.',
-  },
-);
+import { MERCHANT_ACCOUNT_DISCONNECTED, MERCHANT_ACCOUNT_NOT_FOUND } from './merchant-accounts-errors.js';
 
 /**
  * Accounts of users at merchants: whether they are connected, and since when. The statement that publishes an `AUTHENTICATED` or
@@ -64,6 +44,12 @@ export class MerchantAccountsService {
     return account;
   }
 
+  /** Returns whether the account is connected, and was last signed in to in the session. */
+  isConnectedBy(sessionId: string, { clientId, externalUserId, merchantId }: AccountKey): Promise<boolean> {
+    const account = { clientId, externalUserId, merchantId, sessionId, state: 'connected' as const };
+    return this.transaction.manager.existsBy(MerchantAccount, account);
+  }
+
   /**
    * Disconnects a connected account because the client requested it. Therefore no event is published.
    *
@@ -72,11 +58,13 @@ export class MerchantAccountsService {
   @Transactional()
   async disconnect(key: AccountKey): Promise<MerchantAccountResponse> {
     const account = await this.lockConnected(key);
+    const unlinkedAt = this.clock.now();
     // The clock of the publisher that connected the account may be ahead. An event before that must not connect it again.
-    const stateSetAt = new Date(Math.max(this.clock.now().getTime(), account.stateSetAt.getTime()));
-    await this.transaction.manager.update(MerchantAccount, key, { state: 'disconnected', stateSetAt });
+    const stateSetAt = new Date(Math.max(unlinkedAt.getTime(), account.stateSetAt.getTime()));
+    const changes = { state: 'disconnected', stateSetAt, unlinkedAt } as const;
+    await this.transaction.manager.update(MerchantAccount, key, changes);
     const merchants = await this.merchants.byIds([key.merchantId]);
-    return toResponse({ ...account, state: 'disconnected', stateSetAt }, merchants);
+    return toResponse({ ...account, ...changes }, merchants);
   }
 
   /** @throws ApiError like `AccessibleClients.requested()` */
@@ -109,6 +97,7 @@ export class MerchantAccountsService {
     return {
       data: accounts.map((account) => toResponse(account, merchants)),
       next_cursor: last ? this.cursors.encode([last.merchantId], scope) : null,
+      limit,
     };
   }
 }

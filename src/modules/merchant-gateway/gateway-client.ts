@@ -3,6 +3,7 @@ import { CompactEncrypt, importJWK, type JWK } from 'jose';
 import { z } from 'zod';
 import { ServiceClient, type ServiceRequest } from '../../infrastructure/http-client/index.js';
 import { MINUTE, SECOND, type Clock } from '../../infrastructure/time/index.js';
+import { parsedJson } from '../../infrastructure/config/index.js';
 import { standardSignature } from '../webhooks/index.js';
 import { signingKeyOf, type GatewayAddress } from './merchant-gateway.configuration.js';
 
@@ -25,6 +26,9 @@ const RESPONSE = z.discriminatedUnion('outcome', [
 const UNKNOWN_KEY = z.object({ error: z.literal('unknown_key') });
 
 export type GatewayResponse = z.output<typeof RESPONSE>;
+
+/** Statuses that mean that something is or will be deleted (RFC 9110, section 9.3.5), or does not exist. The protocol requires 204 and 404. */
+const DELETED: ReadonlySet<number> = new Set([200, 202, 204, 404, 410]);
 
 /** The gateway did not do what the protocol says. The message contains nothing that a user has entered. */
 export class GatewayError extends Error {}
@@ -50,8 +54,7 @@ export class GatewayClient {
 
   /** Whether the gateway published its keys within the last minute. */
   get hasFreshKey(): boolean {
-    const age = this.clock.milliseconds() - (this.current?.fetchedAt ?? 0);
-    return this.current !== undefined && age >= 0 && age < KEYS_FRESH_FOR;
+    return this.clock.monotonic() - (this.current?.fetchedAt ?? -Infinity) < KEYS_FRESH_FOR;
   }
 
   /**
@@ -92,8 +95,7 @@ export class GatewayClient {
   async undo(signInId: string): Promise<void> {
     // The signature covers the ID of the message, but not the path.
     const { statusCode } = await this.send('DELETE', `/sign-ins/${signInId}`, `undo_${signInId}`);
-    if (statusCode !== 204 && statusCode !== 404)
-      throw new GatewayError(`The gateway responded with ${statusCode}.`);
+    if (!DELETED.has(statusCode)) throw new GatewayError(`The gateway responded with ${statusCode}.`);
   }
 
   async close(): Promise<void> {
@@ -106,7 +108,7 @@ export class GatewayClient {
     const jwk = (valid(KEY_SET, json).keys as JWK[]).find(isUsable);
     if (!jwk) throw new GatewayError('The gateway has no RSA key for encryption.');
     const encrypt = await encryptionWith(jwk);
-    this.current = { encrypt, fetchedAt: this.clock.milliseconds() };
+    this.current = { encrypt, fetchedAt: this.clock.monotonic() };
     return encrypt;
   }
 
@@ -127,7 +129,7 @@ export class GatewayClient {
     };
     const deadline = method === 'GET' ? Math.min(KEYS_DEADLINE, this.deadline) : this.deadline;
     const { statusCode, text } = await this.http.send({ method, path, headers, body, deadline });
-    return { statusCode, json: parsed(text) };
+    return { statusCode, json: parsedJson(text) };
   }
 }
 
@@ -150,14 +152,6 @@ async function encryptionWith(jwk: JWK): Promise<Encrypt> {
   };
   await encrypt({});
   return encrypt;
-}
-
-function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
 }
 
 function valid<Type extends z.ZodType>(type: Type, json: unknown): z.output<Type> {

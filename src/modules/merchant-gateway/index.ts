@@ -7,4 +7,4 @@ export {
   type SignInOutcome,
   type SignInRequest,
 } from './merchant-gateway.service.js';
-export { MerchantSignOutsRepository, type SignOut } from './merchant-sign-outs.repository.js';
+export { UnlinkingService } from './unlinking.service.js';

@@ -6,10 +6,11 @@ import { MerchantSignOutsRepository } from './merchant-sign-outs.repository.js';
 import { UnlinkingController } from './unlinking.controller.js';
 import { UnlinkingService } from './unlinking.service.js';
 
+/** Signs users in to merchants in production, through a system of the platform. */
 @Module({
   imports: [MerchantAccountsModule],
   controllers: [UnlinkingController],
   providers: [MerchantGatewayService, UnlinkingService, MerchantSignOutsRepository, MerchantSignOutsJob],
-  exports: [MerchantGatewayService, MerchantSignOutsRepository],
+  exports: [MerchantGatewayService, UnlinkingService],
 })
 export class MerchantGatewayModule {}

@@ -28,7 +28,7 @@ export interface SignInRequest {
   readonly externalUserId: string;
 }
 
-/** What the user entered. Must not be stored or logged. */
+/** The credentials that the user entered. Must not be stored or logged. */
 export interface MerchantCredentials {
   readonly userName: string;
   readonly password: string;
@@ -55,7 +55,7 @@ export class MerchantGatewayService implements OnApplicationBootstrap, OnApplica
   private readonly requests = this.metrics.counter(REQUESTS);
   private readonly durations = this.metrics.histogram(DURATION);
   private readonly circuit = new CircuitBreaker();
-  /** Of the job that ends sign-ins, whose failures must not stop those that users wait for. */
+  /** The breaker of the job that ends sign-ins, whose failures must not stop those that users wait for. */
   private readonly circuitOfUndo = new CircuitBreaker();
   private readonly client: GatewayClient | undefined;
 
@@ -124,11 +124,13 @@ export class MerchantGatewayService implements OnApplicationBootstrap, OnApplica
   }
 
   /**
-   * Records that sign-ins have to be undone, in the open transaction. `MerchantSignOutsJob` sends the requests. Does nothing for
-   * sign-ins in development, which the gateway does not know, and for those that are null.
+   * Records that sign-ins have to be undone, in the open transaction. `MerchantSignOutsJob` sends the requests when no process waits
+   * for the responses of the sign-ins anymore, maybe in another process: this one may lack the settings of the gateway. Does nothing
+   * for sign-ins in development, which the gateway does not know, and for those that are null.
    */
-  async undoLater(environment: PlatformEnvironment, signIns: readonly SignOut[]): Promise<void> {
-    if (environment === 'production' && this.isConfigured) await this.signOuts.add(signIns, this.clock.now());
+  async undoLater(signIns: readonly (SignOut & Pick<SignInRequest, 'environment'>)[]): Promise<void> {
+    const real = signIns.filter(({ environment }) => environment === 'production');
+    await this.signOuts.add(real, this.clock.now());
   }
 
   /** @returns undefined if there was no valid response, or the request was withheld */

@@ -1,8 +1,7 @@
 import { Injectable } from '@nestjs/common';
-import type { AuthenticatedClient } from '../../infrastructure/auth/index.js';
 import { Transactional } from '../../infrastructure/database/index.js';
 import { HoldsUserData, type ErasedUser, type UserDataHolder } from '../../infrastructure/erasure/index.js';
-import type { RequestAttribution } from '../../infrastructure/http/index.js';
+import type { AttributedClient, RequestAttribution } from '../../infrastructure/http/index.js';
 import {
   MerchantAccountsRepository,
   MerchantAccountsService,
@@ -30,20 +29,20 @@ export class UnlinkingService implements UserDataHolder {
    */
   @Transactional()
   async unlink(
-    { clientId, environment }: AuthenticatedClient,
+    { clientId, environment }: AttributedClient,
     { external_user_id: externalUserId, merchant_id: merchantId }: UnlinkAccountRequest,
     attribution: RequestAttribution,
   ): Promise<MerchantAccountResponse> {
     attribution.externalUserId = externalUserId;
     const account = await this.accounts.disconnect({ clientId, externalUserId, merchantId });
-    await this.gateway.undoLater(environment, [{ signInId: account.session_id }]);
+    await this.gateway.undoLater([{ clientId, environment, signInId: account.session_id }]);
     return account;
   }
 
   async eraseBatch({ clientId, environment, externalUserId }: ErasedUser): Promise<number> {
     const accounts = await this.repository.deleteOfUser(clientId, externalUserId, ACCOUNTS_PER_ERASURE);
-    const signIns = accounts.map(({ sessionId }) => ({ signInId: sessionId }));
-    await this.gateway.undoLater(environment, signIns);
+    const signIns = accounts.map(({ sessionId }) => ({ clientId, environment, signInId: sessionId }));
+    await this.gateway.undoLater(signIns);
     return accounts.length;
   }
 }

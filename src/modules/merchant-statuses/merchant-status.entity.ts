@@ -1,4 +1,5 @@
-import { Column, Entity, PrimaryColumn } from 'typeorm';
+import { Column, Entity, IsNull, PrimaryColumn } from 'typeorm';
+import { DueSince } from '../../infrastructure/database/index.js';
 import type { SetMerchantStatusRequest } from './merchant-statuses.dto.js';
 
 /** The current status of a merchant for a type of session, and the progress of notifying clients of it. */
@@ -14,6 +15,7 @@ export class MerchantStatus {
   status!: SetMerchantStatusRequest['status'];
 
   /** When the status last changed, which started the notification. */
+  @DueSince<MerchantStatus>('merchant_status_events', { finishedAt: IsNull() })
   @Column({ name: 'requested_at', type: 'timestamptz', precision: 3 })
   requestedAt!: Date;
 

@@ -5,12 +5,8 @@ import {
   type OperationDocument,
 } from '../../infrastructure/openapi/index.js';
 import { EnumField } from '../../infrastructure/validation/index.js';
-import {
-  MERCHANT_SESSION_TYPES,
-  MERCHANT_STATUS,
-  MERCHANT_STATUSES,
-  SESSION_TYPE,
-} from '../../infrastructure/event-catalog/index.js';
+import { MERCHANT_SESSION_TYPES, SESSION_TYPE } from '../../infrastructure/event-catalog/index.js';
+import { MERCHANT_STATUS, MERCHANT_STATUSES } from './merchant-statuses.capability.js';
 import { MERCHANT_ID_PARAMETER, MERCHANT_NOT_FOUND } from '../merchants/index.js';
 
 export class SetMerchantStatusRequest {
@@ -46,6 +42,7 @@ export class MerchantStatusResponse {
 
 export const SET_MERCHANT_STATUS: OperationDocument = {
   operationId: 'setMerchantStatus',
+  ifRepeated: 'A status that is already set publishes nothing.',
   summary: 'Set the status of a merchant',
   description:
     'Publishes `MERCHANT_STATUS_UPDATE` to every client that does not hide the merchant, in the background. Use it ' +

@@ -1,8 +1,7 @@
 import { Injectable } from '@nestjs/common';
-import { Interval } from '@nestjs/schedule';
 import { In, IsNull, Not } from 'typeorm';
-import { RecurringJob, Transaction, Transactional } from '../../infrastructure/database/index.js';
-import { Clock, SECOND } from '../../infrastructure/time/index.js';
+import { Transaction, Transactional } from '../../infrastructure/database/index.js';
+import { Clock } from '../../infrastructure/time/index.js';
 import { MERCHANT_SESSION_TYPES } from '../../infrastructure/event-catalog/index.js';
 import { MerchantCatalogService } from '../merchants/index.js';
 import { WebhookPublisher } from '../webhooks/index.js';
@@ -11,21 +10,20 @@ import type { MerchantStatusResponse, SetMerchantStatusRequest } from './merchan
 import { MerchantStatusesRepository } from './merchant-statuses.repository.js';
 
 const CLIENTS_PER_PAGE = 500;
+const PENDING = { where: { finishedAt: IsNull() }, order: { requestedAt: 'ASC' } } as const;
 
 export type StatusByType = Readonly<Record<MerchantStatusResponse['type'], MerchantStatusResponse['status']>>;
 
 /** Accepts statuses of merchants, and notifies clients of them. */
 @Injectable()
-export class MerchantStatusesService extends RecurringJob {
+export class MerchantStatusesService {
   constructor(
     private readonly transaction: Transaction,
     private readonly repository: MerchantStatusesRepository,
     private readonly merchants: MerchantCatalogService,
     private readonly publisher: WebhookPublisher,
     private readonly clock: Clock,
-  ) {
-    super('MerchantStatuses', 'Clients could not be notified of the status of a merchant');
-  }
+  ) {}
 
   @Transactional()
   async set(id: string, request: SetMerchantStatusRequest): Promise<MerchantStatusResponse> {
@@ -57,25 +55,26 @@ export class MerchantStatusesService extends RecurringJob {
     };
   }
 
-  /** Notifies clients of new statuses, page by page. */
-  @Interval(SECOND)
-  run(): Promise<void> {
-    return this.start(async () => {
-      while (!this.stopped.aborted && (await this.publishPage()));
-    });
+  /** Returns the statuses that clients have yet to be notified of. */
+  pending(): Promise<MerchantStatus[]> {
+    return this.transaction.manager.find(MerchantStatus, PENDING);
   }
 
   /**
    * Publishes the event for the next clients, and records the progress in the same transaction. If the process ends, the
    * transaction is rolled back, and any process can continue from there.
    *
+   * @param of the status; by default, the oldest
    * @returns false if no client has to be notified, or other processes are notifying them
    */
   @Transactional()
-  async publishPage(pageSize = CLIENTS_PER_PAGE): Promise<boolean> {
+  async publishPage(
+    of: Partial<Pick<MerchantStatus, 'merchantId' | 'type'>> = {},
+    pageSize = CLIENTS_PER_PAGE,
+  ): Promise<boolean> {
     const pending = await this.transaction.manager.findOne(MerchantStatus, {
-      where: { finishedAt: IsNull() },
-      order: { requestedAt: 'ASC' },
+      ...PENDING,
+      where: { ...PENDING.where, ...(of.type && { merchantId: of.merchantId, type: of.type }) },
       lock: { mode: 'pessimistic_write', onLocked: 'skip_locked' },
     });
     if (!pending) return false;

@@ -4,8 +4,9 @@ export { MerchantsService } from './merchants.service.js';
 export { MerchantsModule } from './merchants.module.js';
 export {
   MAX_MERCHANT_ID,
-  MERCHANT_NOT_FOUND,
   MerchantCatalogService,
   requireMerchants,
   type CatalogEntry,
 } from './merchant-catalog.service.js';
+export { MERCHANT_PERMISSIONS } from './merchants.capability.js';
+export { MERCHANT_NOT_FOUND } from './merchants-errors.js';

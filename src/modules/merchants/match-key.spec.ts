@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { matchKey, matchKeys } from './match-key.js';
-import { cpuTimeOf } from '../../../test/support/cpu-time.js';
+import { cpuTimeOf } from '../../../test/support/programs/cpu-time.js';
 
 const anyText = fc.string({ unit: 'grapheme', maxLength: 60 });
 /** Text in scripts that have letter case and accents. */

@@ -4,17 +4,11 @@ import { Injectable, type OnApplicationBootstrap } from '@nestjs/common';
 import { LRUCache } from 'lru-cache';
 import { In } from 'typeorm';
 import { Transaction, Transactional } from '../../infrastructure/database/index.js';
-import { ErrorKind } from '../../infrastructure/errors/index.js';
 import { MINUTE } from '../../infrastructure/time/index.js';
 import { matchKey, matchKeys } from './match-key.js';
 import { HiddenMerchant, Merchant } from './merchant.entity.js';
 import { MerchantsRepository, type OrganizationEnvironment } from './merchants.repository.js';
-
-export const MERCHANT_NOT_FOUND = new ErrorKind(404, 'INVALID_REQUEST', 'NOT_FOUND', {
-  label: 'MerchantNotFound',
-  when: 'There is no merchant with this id.',
-  message: 'There is no merchant with this id.',
-});
+import { MERCHANT_NOT_FOUND } from './merchants-errors.js';
 
 export interface CatalogEntry {
   readonly id: number;
@@ -130,7 +124,7 @@ export class MerchantCatalogService implements OnApplicationBootstrap {
    */
   async require(id: string | number): Promise<CatalogEntry> {
     const number = parseMerchantId(String(id));
-    return MERCHANT_NOT_FOUND.unlessFound(number && (await this.byIds([number])).get(number));
+    return MERCHANT_NOT_FOUND.requireFound(number && (await this.byIds([number])).get(number));
   }
 
   /** @throws ApiError MERCHANT_NOT_FOUND also if the organization hides the merchant in this environment */

@@ -8,13 +8,14 @@ import { LIST_MERCHANTS, ListMerchantsQuery, MerchantResponse } from './merchant
 @Topic(
   'Merchants',
   'Merchants, and which of them you hide: the SDK and agents do not offer these to your users. Searches for detected accounts are not affected.',
+  20,
 )
 @Controller()
 export class MerchantsController {
   constructor(private readonly merchants: MerchantsService) {}
 
   @Get('merchants')
-  @PlatformOperation(LIST_MERCHANTS)
+  @PlatformOperation(LIST_MERCHANTS, 'merchants:read')
   list(
     @CurrentClient() client: AuthenticatedClient,
     @Query() query: ListMerchantsQuery,

@@ -4,6 +4,7 @@ import {
   Allowed,
   Badge,
   ButtonLink,
+  ConfirmPage,
   DashboardAction,
   DashboardExport,
   dashboardPath,
@@ -13,10 +14,14 @@ import {
   Form,
   HiddenField,
   inEachEnvironment,
+  isolated,
   ListPage,
   pathWith,
+  SELECTED,
   shortened,
+  UNCHANGEABLE,
   Visit,
+  type Confirmation,
   type ListDescription,
   type PageResponse,
   type PageVisit,
@@ -24,9 +29,9 @@ import {
 import { CursorField } from '../../infrastructure/paging/index.js';
 import { EnumField, TextField } from '../../infrastructure/validation/index.js';
 import { matchKeys } from './match-key.js';
-import { parseMerchantId } from './merchant-catalog.service.js';
 import type { MerchantResponse } from './merchants.dto.js';
 import { MerchantsService } from './merchants.service.js';
+import { MERCHANT_PERMISSIONS } from './merchants.capability.js';
 
 class MerchantsQuery {
   /** A part of the name. */
@@ -36,7 +41,7 @@ class MerchantsQuery {
   @EnumField(['shown', 'hidden'], { in: 'form', required: false })
   status?: 'shown' | 'hidden';
 
-  @CursorField('The ID of the last merchant before the page.')
+  @CursorField('The position of the last merchant before the page.')
   cursor?: string;
 }
 
@@ -45,8 +50,59 @@ const PARAMETERS = ['name', 'status', 'cursor', 'trail'];
 /** One form for all rows, whose buttons say where it is sent: a form in each row would double the size of the page. */
 const FORM = 'visibility';
 
+/** The maximum number of merchants to hide at once: a page of the list. */
+const MAX_SELECTED = 50;
+
+/** Asks before several merchants are hidden, which the list has selected. */
+@Controller(inEachEnvironment('merchants/hide'))
+export class HideMerchantsPage extends ConfirmPage(MERCHANT_PERMISSIONS.hideMerchant) {
+  @Inject() private readonly merchants!: MerchantsService;
+
+  async describe({ actor, environment, query, form }: PageVisit): Promise<Confirmation> {
+    const parent = { title: 'Merchants', path: dashboardPath(environment, 'merchants') };
+    const selected = await this.merchants.named(selectedIn(form.get(SELECTED) ?? query[SELECTED]));
+    const ids = selected.map(({ id }) => String(id));
+    if (ids.length === 0)
+      return {
+        title: 'No merchant is selected',
+        parent,
+        ...UNCHANGEABLE,
+        text: 'Select merchants in the list.',
+        button: 'Back to the list',
+        isDestructive: false,
+        perform: () => Promise.resolve(),
+        next: parent.path,
+      };
+    const merchants = ids.length === 1 ? '1 merchant' : `${ids.length} merchants`;
+    const names = selected.map(({ name }) => isolated(name)).join(', ');
+    return {
+      title: `Hide ${merchants} in ${environment}?`,
+      parent,
+      ...UNCHANGEABLE,
+      text: (
+        <>
+          <p>{`Your users cannot choose them until you show them again: ${names}.`}</p>
+          <HiddenField name={SELECTED} value={ids.join(',')} />
+        </>
+      ),
+      button: `Hide ${merchants}`,
+      perform: () => this.merchants.hideAll(actor, ids, environment),
+      next: `${parent.path}?done=all_hidden`,
+    };
+  }
+}
+
+/** Returns the IDs in a parameter, which may be repeated and may contain several IDs. */
+function selectedIn(given: unknown): string[] {
+  const ids = [given]
+    .flat()
+    .flatMap((each) => (typeof each === 'string' ? each.split(',') : []))
+    .filter((id) => /^[1-9]\d{0,8}$/.test(id));
+  return [...new Set(ids)].slice(0, MAX_SELECTED);
+}
+
 @Controller(inEachEnvironment('merchants'))
-export class MerchantsPage extends ListPage('listMerchants', MerchantsQuery) {
+export class MerchantsPage extends ListPage(MERCHANT_PERMISSIONS.listMerchants, MerchantsQuery) {
   @Inject() private readonly merchants!: MerchantsService;
 
   describe({ actor, environment, query }: PageVisit): ListDescription<MerchantResponse, MerchantsQuery> {
@@ -55,11 +111,12 @@ export class MerchantsPage extends ListPage('listMerchants', MerchantsQuery) {
       title: 'Merchants',
       about: `Your users do not see hidden merchants in lists of the SDK (${environment} only).`,
       actions: (
-        <ButtonLink operation="exportMerchants" to={`${path}/export`} kind="second">
+        <ButtonLink permission={MERCHANT_PERMISSIONS.exportMerchants} to={`${path}/export`} kind="second">
           Export all as CSV
         </ButtonLink>
       ),
       messages: {
+        all_hidden: `The selected merchants are hidden in the ${environment} environment.`,
         hidden: `The merchant is hidden in the ${environment} environment.`,
         shown: `The merchant is shown in the ${environment} environment.`,
       },
@@ -80,13 +137,17 @@ export class MerchantsPage extends ListPage('listMerchants', MerchantsQuery) {
         const filters = {
           matchKeys: name === undefined ? undefined : matchKeys(name),
           hidden: status === undefined ? undefined : status === 'hidden',
-          after: cursor === undefined ? undefined : parseMerchantId(cursor),
         };
         const scope = { organizationId: actor.organizationId, environment };
-        const { entries, last } = await this.merchants.page(scope, filters, limit);
         return {
-          data: entries,
-          next_cursor: last ? String(last.id) : null,
+          ...(await this.merchants.page(scope, filters, { cursor, limit })),
+          selection: {
+            permission: MERCHANT_PERMISSIONS.hideMerchant,
+            action: `${path}/hide`,
+            label: 'Hide',
+            things: ['merchant', 'merchants'],
+            selectable: ({ id, name, hidden }) => (hidden ? undefined : { value: String(id), of: name }),
+          },
           above: (
             <Form action={path} id={FORM}>
               {PARAMETERS.filter((each) => query[each]).map((each) => (
@@ -108,7 +169,9 @@ export class MerchantsPage extends ListPage('listMerchants', MerchantsQuery) {
           title: 'Actions',
           kind: 'buttons',
           cell: ({ id, name, hidden }) => (
-            <Allowed operation={hidden ? 'activateMerchant' : 'hideMerchant'}>
+            <Allowed
+              permission={hidden ? MERCHANT_PERMISSIONS.activateMerchant : MERCHANT_PERMISSIONS.hideMerchant}
+            >
               <button class="second" form={FORM} formaction={`${path}/${id}/${hidden ? 'activate' : 'hide'}`}>
                 {hidden ? 'Show' : 'Hide'}
                 <span class="unseen">{` ${shortened(name)}`}</span>
@@ -125,7 +188,7 @@ export class MerchantsPage extends ListPage('listMerchants', MerchantsQuery) {
   }
 
   @Get('export')
-  @DashboardExport('exportMerchants')
+  @DashboardExport(MERCHANT_PERMISSIONS.exportMerchants)
   async export(@Visit() { actor, environment }: PageVisit): Promise<StreamableFile> {
     return exportFile({
       format: 'csv',
@@ -137,13 +200,13 @@ export class MerchantsPage extends ListPage('listMerchants', MerchantsQuery) {
   }
 
   @Post(':id/hide')
-  @DashboardAction('hideMerchant')
+  @DashboardAction(MERCHANT_PERMISSIONS.hideMerchant)
   hide(@Visit() visit: PageVisit<'id'>): Promise<PageResponse> {
     return this.setHidden(visit, true);
   }
 
   @Post(':id/activate')
-  @DashboardAction('activateMerchant')
+  @DashboardAction(MERCHANT_PERMISSIONS.activateMerchant)
   activate(@Visit() visit: PageVisit<'id'>): Promise<PageResponse> {
     return this.setHidden(visit, false);
   }

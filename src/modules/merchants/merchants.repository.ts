@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { Transaction } from '../../infrastructure/database/index.js';
+import { KeyedQueue, Transaction } from '../../infrastructure/database/index.js';
 import { HiddenMerchant, type Merchant, type MerchantName } from './merchant.entity.js';
 
 /** Each environment of an organization has its own hidden merchants. */
@@ -13,44 +13,59 @@ export interface MerchantFilters {
    */
   readonly matchKeys?: readonly string[] | undefined;
   readonly hidden?: boolean | undefined;
-  /** The ID of the last merchant before the page. */
-  readonly after?: number | undefined;
+}
+
+/** The place of a merchant in a list. */
+export interface MerchantPosition {
+  /** How well a name of the merchant matches: 0 is best. */
+  readonly rank: number;
+  /** The beginning of its name in lower case. */
+  readonly beginning: string;
+  readonly id: number;
 }
 
 /** A merchant, and whether the organization hides it. */
-export type ListedMerchant = Merchant & { readonly hidden: boolean };
+export type ListedMerchant = Merchant & MerchantPosition & { readonly hidden: boolean };
+
+/** How many lists an organization reads at the same time. A list takes milliseconds of the process and of the database, and anybody may request the whole catalog. */
+const CONCURRENT_PAGES = 2;
 
 @Injectable()
 export class MerchantsRepository {
+  private readonly pages = new KeyedQueue(CONCURRENT_PAGES);
+
   constructor(private readonly transaction: Transaction) {}
 
   /**
-   * Returns the merchants that match the filters and come after another merchant. Merchants with one of the keys come first, then
-   * those with a name that begins with the last key, then the others, each in the order of their names.
+   * Returns the merchants that match the filters and come after a position, if there is one. Merchants with one of the keys come first, then
+   * those with a name that begins with the last key, then the others, each in the order of their names: of the first 60 letters,
+   * so that positions are short.
    */
   async page(
     { organizationId, environment }: OrganizationEnvironment,
-    { matchKeys, hidden, after }: MerchantFilters,
+    { matchKeys, hidden }: MerchantFilters,
     limit: number,
+    { rank, beginning, id }: Partial<MerchantPosition> = {},
   ): Promise<ListedMerchant[]> {
-    return this.transaction.manager.query<ListedMerchant[]>(
-      `WITH matching AS (
+    const statement = `WITH matching AS (
        SELECT merchant_id, min(CASE WHEN match_key = ANY ($3) THEN 0 WHEN starts_with(match_key, $4) THEN 1 ELSE 2 END) AS rank
          FROM merchant_name
         WHERE match_key = ANY ($3::text[]) OR strpos(match_key, $4::text) > 0
         GROUP BY merchant_id),
        found AS (
-       SELECT id, name, coalesce(matching.rank, 0) AS rank
+       SELECT id, name, coalesce(matching.rank, 0) AS rank, lower(left(name, 60)) AS beginning
          FROM merchant LEFT JOIN matching ON matching.merchant_id = id
         WHERE $3 IS NULL OR matching.rank IS NOT NULL)
-       SELECT id, name, hidden_at IS NOT NULL AS hidden
+       SELECT id, name, hidden_at IS NOT NULL AS hidden, rank, beginning
          FROM found
          LEFT JOIN merchant_visibility ON merchant_id = id AND organization_id = $1 AND environment = $2
         WHERE ($5::boolean IS NULL OR (hidden_at IS NOT NULL) = $5)
-          -- The last merchant of the previous page may have been hidden since, so the filter does not apply to it.
-          AND ($6::integer IS NULL OR (rank, lower(name), id) > (SELECT rank, lower(name), id FROM found WHERE id = $6))
-        ORDER BY rank, lower(name), id LIMIT $7`,
-      [organizationId, environment, matchKeys, matchKeys?.at(-1), hidden, after, limit],
+          AND ($6::integer IS NULL OR (rank, beginning, id) > ($6, $7, $8::integer))
+        ORDER BY rank, beginning, id LIMIT $9`;
+    const key = matchKeys?.at(-1);
+    const values = [organizationId, environment, matchKeys, key, hidden, rank, beginning, id, limit];
+    return this.pages.run(organizationId, () =>
+      this.transaction.manager.query<ListedMerchant[]>(statement, values),
     );
   }
 
@@ -67,7 +82,7 @@ export class MerchantsRepository {
   /** Adds new merchants and updates changed names. Writes nothing if nothing has changed. */
   async saveMerchants(merchants: readonly Merchant[]): Promise<void> {
     await this.transaction.manager.query(
-      `INSERT INTO merchant (id, name) SELECT * FROM unnest($1::integer[], $2::text[])
+      `INSERT INTO merchant (id, name) SELECT * FROM unnest($1::integer[], $2::text[]) ORDER BY 1
        ON CONFLICT (id) DO UPDATE SET name = excluded.name WHERE merchant.name <> excluded.name`,
       [merchants.map(({ id }) => id), merchants.map(({ name }) => name)],
     );
@@ -76,7 +91,7 @@ export class MerchantsRepository {
   /** Adds new match keys. A key that an operator assigned to another merchant stays there. */
   async saveNames(names: readonly MerchantName[]): Promise<void> {
     await this.transaction.manager.query(
-      `INSERT INTO merchant_name (match_key, merchant_id) SELECT * FROM unnest($1::text[], $2::integer[])
+      `INSERT INTO merchant_name (match_key, merchant_id) SELECT * FROM unnest($1::text[], $2::integer[]) ORDER BY 1
        ON CONFLICT (match_key) DO NOTHING`,
       [names.map(({ matchKey }) => matchKey), names.map(({ merchantId }) => merchantId)],
     );

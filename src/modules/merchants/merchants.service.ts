@@ -6,7 +6,8 @@ import {
 } from '../../infrastructure/auth/index.js';
 import type { PlatformEnvironment } from '../../infrastructure/config/index.js';
 import { Transaction, Transactional } from '../../infrastructure/database/index.js';
-import { cutToPage } from '../../infrastructure/paging/index.js';
+import { CursorCodec, type CursorScope } from '../../infrastructure/crypto/index.js';
+import { cutToPage, type RequestedPage } from '../../infrastructure/paging/index.js';
 import { Clock } from '../../infrastructure/time/index.js';
 import { AuditLog } from '../audit-logs/index.js';
 import { MerchantCatalogService } from './merchant-catalog.service.js';
@@ -14,6 +15,7 @@ import { HiddenMerchant } from './merchant.entity.js';
 import { MAX_MERCHANTS, type MerchantResponse } from './merchants.dto.js';
 import {
   MerchantsRepository,
+  type ListedMerchant,
   type MerchantFilters,
   type OrganizationEnvironment,
 } from './merchants.repository.js';
@@ -27,6 +29,7 @@ export class MerchantsService {
     private readonly catalog: MerchantCatalogService,
     private readonly clients: AccessibleClients,
     private readonly auditLog: AuditLog,
+    private readonly cursors: CursorCodec,
     private readonly clock: Clock,
   ) {}
 
@@ -37,16 +40,44 @@ export class MerchantsService {
   ): Promise<MerchantResponse[]> {
     const { environment } = await this.clients.requested(requester, requestedEnvironment);
     const scope = { organizationId: requester.organizationId, environment };
-    return this.repository.page(scope, {}, MAX_MERCHANTS);
+    return (await this.repository.page(scope, {}, MAX_MERCHANTS)).map(toResponse);
   }
 
-  /** Returns a page of the merchants that match the filters, the most relevant first. */
+  /** Returns a page of the merchants that match the filters, the most relevant first. @throws ApiError INVALID_CURSOR_FORMAT */
   async page(
     scope: OrganizationEnvironment,
     filters: MerchantFilters,
-    limit: number,
-  ): Promise<ReturnType<typeof cutToPage<MerchantResponse>>> {
-    return cutToPage(await this.repository.page(scope, filters, limit + 1), limit);
+    { cursor, limit }: RequestedPage,
+  ): Promise<{ readonly data: MerchantResponse[]; readonly next_cursor: string | null }> {
+    const { organizationId, environment } = scope;
+    const { matchKeys = [], hidden } = filters;
+    const list: CursorScope = ['merchants', organizationId, environment, String(hidden), ...matchKeys];
+    const [rank, beginning, id] = cursor === undefined ? [] : this.cursors.decode(cursor, list);
+    const after =
+      id === undefined ? undefined : { rank: Number(rank), beginning: String(beginning), id: Number(id) };
+    const found = await this.repository.page(scope, filters, limit + 1, after);
+    const { entries, last } = cutToPage(found, limit);
+    return {
+      data: entries.map(toResponse),
+      next_cursor: last ? this.cursors.encode([last.rank, last.beginning, last.id], list) : null,
+    };
+  }
+
+  /** Returns the merchants of the catalog with these IDs, which need not be valid, in their order. */
+  async named(ids: readonly string[]): Promise<Pick<MerchantResponse, 'id' | 'name'>[]> {
+    const found = await this.catalog.byIds(ids.map(Number));
+    return ids.flatMap((id) => found.get(Number(id)) ?? []);
+  }
+
+  /** Hides several merchants, each with an entry of the audit log. Idempotent. */
+  @Transactional()
+  async hideAll(
+    actor: DashboardActor,
+    ids: readonly string[],
+    environment: PlatformEnvironment,
+  ): Promise<void> {
+    // In one order, so that two users do not wait for each other.
+    for (const id of ids.toSorted()) await this.setHidden(actor, id, environment, true);
   }
 
   /** Hides a merchant or shows it again. Idempotent. */
@@ -71,4 +102,9 @@ export class MerchantsService {
     }
     return { ...merchant, hidden };
   }
+}
+
+/** Leaves out the place in a list. */
+function toResponse({ id, name, hidden }: ListedMerchant): MerchantResponse {
+  return { id, name, hidden };
 }

@@ -6,13 +6,20 @@ export {
   UNSUPPORTED_GRANT_TYPE,
 } from './protocol/oauth-errors.js';
 export {
-  grantOf,
+  authenticationMethodsOf,
+  bearerToken,
+  grantTypesOf,
+  messageAboutGrantType,
+  TokenEndpoint,
+  type Grant,
+  type GrantClass,
+} from './protocol/grant.js';
+export {
   ParameterField,
   parametersIn,
-  PublicForm,
+  AgentForm,
   scopesIn,
   type FormParameters,
-  type Grant,
 } from './protocol/oauth-form.js';
 export { oauthBodyOf, OAuthMetadata, OAuthOperation } from './protocol/oauth-operation.js';
 export {

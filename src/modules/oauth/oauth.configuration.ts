@@ -1,6 +1,6 @@
 import { IsIn } from 'class-validator';
 import { Configuration, EnvironmentVariable, IsIntegerBetween } from '../../infrastructure/config/index.js';
-import { TOKEN_ALGORITHMS } from './tokens/tokens.entity.js';
+import { TOKEN_ALGORITHMS } from './access-token.js';
 
 const MAX_REQUESTS = 100_000_000;
 
@@ -35,14 +35,14 @@ export class OAuthConfiguration {
 
   @EnvironmentVariable(
     'TOKEN_ALGORITHM',
-    'Algorithm of new signing keys: `ES256` or `RS256`. After a change, the background work creates a key with the new algorithm within about an hour, and the key signs tokens 10 minutes later. If `TOKEN_KEY_ROTATION_DAYS` is 0, run `npm run cli -- token-key rotate`.',
+    'Algorithm of new signing keys: `ES256` or `RS256`. After a change, the background work creates a key with the new algorithm within about an hour, and the key signs tokens 10 minutes later. If `TOKEN_KEY_ROTATION_DAYS` is 0, run `mcs-admin token-key rotate`.',
   )
   @IsIn(TOKEN_ALGORITHMS)
   tokenAlgorithm: string = 'ES256';
 
   @EnvironmentVariable(
     'TOKEN_KEY_ROTATION_DAYS',
-    'Days after which signing keys are rotated. 0 disables automatic rotation; run `npm run cli -- token-key rotate`.',
+    'Days after which signing keys are rotated. 0 disables automatic rotation; run `mcs-admin token-key rotate`.',
   )
   @IsIntegerBetween(0, 3_650)
   tokenKeyRotationDays: number = 30;

@@ -1,6 +1,7 @@
 import { Module, type MiddlewareConsumer, type NestModule } from '@nestjs/common';
 import { withErrorBody } from '../../infrastructure/http/index.js';
 import { ApiClientsModule } from '../api-clients/index.js';
+import { ApiKeysModule } from '../api-keys/index.js';
 import { AuditLogsModule } from '../audit-logs/index.js';
 import { DashboardUsersModule } from '../dashboard-users/index.js';
 import { McpTokensModule } from '../mcp-tokens/index.js';
@@ -14,29 +15,33 @@ import {
   TokenManagementController,
   TokensController,
 } from './tokens/tokens.controller.js';
-import { RevokedTokensRepository } from './tokens/revoked-tokens.repository.js';
+import { RevokedTokensRepository } from './revoked-tokens.repository.js';
 import { MetadataController } from './metadata/metadata.controller.js';
-import { DevicePagesController } from './pages/device-pages.controller.js';
+import { DevicePage } from './pages/device-steps.pages.js';
 import { DevicesPage } from './pages/devices.pages.js';
+import { TokenEndpoint } from './protocol/grant.js';
 import { oauthBodyOf } from './protocol/oauth-operation.js';
 import { ActiveAccessTokenVerifier } from './tokens/active-access-token.verifier.js';
 import { AccessTokensService } from './tokens/access-tokens.service.js';
-import { DeviceCodeGrant } from './tokens/device-code.grant.js';
+import { GRANTS } from './tokens/grants.js';
 import { TokenKeyring } from './tokens/token-keyring.js';
+import { TokenSigningKeysJob } from './tokens/token-signing-keys.job.js';
 import { TokenSigningKeysService } from './tokens/token-signing-keys.service.js';
 import { TokensService } from './tokens/tokens.service.js';
+import './oauth.capability.js';
 
 const METADATA_PATHS = ['.well-known/oauth-authorization-server', '.well-known/jwks.json'];
 
+/** Operation 2: the device flow, access tokens and their keys, `/device`, `/me`. */
 @Module({
-  imports: [ApiClientsModule, AuditLogsModule, DashboardUsersModule, McpTokensModule],
+  imports: [ApiClientsModule, ApiKeysModule, AuditLogsModule, DashboardUsersModule, McpTokensModule],
   controllers: [
     DeviceAuthorizationsController,
     TokensController,
     TokenManagementController,
     MetadataController,
     CurrentUserController,
-    DevicePagesController,
+    DevicePage,
     DevicesPage,
   ],
   providers: [
@@ -44,12 +49,14 @@ const METADATA_PATHS = ['.well-known/oauth-authorization-server', '.well-known/j
     DeviceApprovalsService,
     DeviceAuthorizationsRepository,
     DevicePollsBatch,
-    DeviceCodeGrant,
+    TokenEndpoint,
+    ...GRANTS,
     AccessTokensService,
     ActiveAccessTokenVerifier,
     TokensService,
     TokenKeyring,
     TokenSigningKeysService,
+    TokenSigningKeysJob,
     RevokedTokensRepository,
   ],
   exports: [ActiveAccessTokenVerifier, TokenSigningKeysService],

@@ -1,10 +1,3 @@
-import { ErrorKind } from '../../infrastructure/errors/index.js';
-
-export const LOGO_NOT_FOUND = new ErrorKind(404, 'INVALID_REQUEST', 'NOT_FOUND', {
-  when: 'The organization has no logo.',
-  message: 'The organization has no logo.',
-});
-
 /** Image formats without active content. SVG may contain scripts. */
 export const LOGO_MEDIA_TYPES = ['image/png', 'image/jpeg', 'image/webp'] as const;
 export type LogoMediaType = (typeof LOGO_MEDIA_TYPES)[number];

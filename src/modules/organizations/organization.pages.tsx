@@ -1,3 +1,4 @@
+import { timeInUtc } from '../../infrastructure/time/index.js';
 import { Controller, Get, Header, Inject, type StreamableFile } from '@nestjs/common';
 import type { VNode } from 'preact';
 import {
@@ -12,10 +13,10 @@ import {
   FormPage,
   isolated,
   Moment,
-  requireUnchanged,
   SelectField,
   usePage,
   Visit,
+  UNCHANGEABLE,
   type Confirmation,
   type FormDescription,
   type PageResponse,
@@ -26,6 +27,8 @@ import { LOGO_MEDIA_TYPES, MAX_LOGO_BYTES } from './logo.js';
 import { DEFAULT_GRACE_DAYS, UpdateOrganizationRequest } from './organization.dto.js';
 import type { Organization } from './organization.entity.js';
 import { OrganizationsService } from './organizations.service.js';
+import { USER_PERMISSIONS } from '../dashboard-users/index.js';
+import { ORGANIZATION_PERMISSIONS } from './organizations.capability.js';
 
 const SETTINGS = { title: 'Settings', path: '/dashboard/organization' };
 
@@ -34,13 +37,16 @@ class SettingsPage {
   constructor(private readonly organizations: OrganizationsService) {}
 
   @Get()
-  @DashboardPage('getOrganization')
+  @DashboardPage(ORGANIZATION_PERMISSIONS.getOrganization)
   async show(@Visit() { actor }: PageVisit): Promise<PageResponse> {
     const organization = await this.organizations.get(actor);
     return {
       title: SETTINGS.title,
       actions: organization.activatedAt ? null : (
-        <ButtonLink operation="activateOrganization" to={`${SETTINGS.path}/activate`}>
+        <ButtonLink
+          permission={ORGANIZATION_PERMISSIONS.activateOrganization}
+          to={`${SETTINGS.path}/activate`}
+        >
           Activate organization
         </ButtonLink>
       ),
@@ -69,7 +75,7 @@ class SettingsPage {
   // A user uploaded the image: browsers must not execute anything in it.
   @Get('logo')
   @Header('Content-Security-Policy', "default-src 'none'; sandbox")
-  @DashboardFile('getOrganizationLogo')
+  @DashboardFile(ORGANIZATION_PERMISSIONS.getOrganizationLogo)
   logo(@Visit() { actor }: PageVisit): Promise<StreamableFile> {
     return this.organizations.logo(actor);
   }
@@ -107,11 +113,11 @@ function SecondFactor({ organization }: { readonly organization: Organization })
           <Badge tone="soft">Optional</Badge> Users can log in without it.
         </>
       )}
-      <Allowed operation="listUsers">
+      <Allowed permission={USER_PERMISSIONS.listUsers}>
         {' · '}
         <a href="/dashboard/users?two_factor=off">See who has not set it up</a>
       </Allowed>
-      <Allowed operation="updateOrganization">
+      <Allowed permission={ORGANIZATION_PERMISSIONS.updateOrganization}>
         {' · '}
         <a href={`${SETTINGS.path}/second-factor`}>{from ? 'Make it optional' : 'Require it'}</a>
       </Allowed>
@@ -128,7 +134,7 @@ function Logo({ organization }: { readonly organization: Organization }): VNode 
       ) : (
         'None. Your users see it in the SDK.'
       )}
-      <Allowed operation="updateOrganizationLogo">
+      <Allowed permission={ORGANIZATION_PERMISSIONS.updateOrganizationLogo}>
         {hasLogo ? null : ' · '}
         <a href={`${SETTINGS.path}/logo/change`}>{hasLogo ? 'Change logo' : 'Add logo'}</a>
       </Allowed>
@@ -137,13 +143,14 @@ function Logo({ organization }: { readonly organization: Organization }): VNode 
 }
 
 @Controller('dashboard/organization/activate')
-class ActivatePage extends ConfirmPage('activateOrganization') {
+class ActivatePage extends ConfirmPage(ORGANIZATION_PERMISSIONS.activateOrganization) {
   @Inject() private readonly organizations!: OrganizationsService;
 
   async describe({ actor }: PageVisit): Promise<Confirmation> {
     return {
       title: `Activate ${isolated((await this.organizations.get(actor)).name)}?`,
       parent: SETTINGS,
+      ...UNCHANGEABLE,
       text: 'This marks your organization as ready. Do it when you are about to go live. You cannot deactivate it here.',
       button: 'Activate organization',
       isDestructive: false,
@@ -158,28 +165,28 @@ const GRACE_PERIODS = [0, 1, 3, DEFAULT_GRACE_DAYS, 14, 30].map((days) => ({
   label: days === 0 ? 'None: from now on' : days === 1 ? '1 day' : `${days} days`,
 }));
 
-/** What the form can change, as the page shows it. */
+/** The values that the form can change, as the page shows them. */
 const versionOf = ({ secondFactorRequiredFrom: from }: Organization): ShownValues => ({
-  'Two-factor authentication': from
-    ? `required from ${from.toISOString().slice(0, 16).replace('T', ' ')} UTC`
-    : 'optional',
+  'Two-factor authentication': from ? `required from ${timeInUtc(from)}` : 'optional',
 });
 
 @Controller('dashboard/organization/second-factor')
-class SecondFactorPage extends ConfirmPage('updateOrganization', UpdateOrganizationRequest) {
+class SecondFactorPage extends ConfirmPage(
+  ORGANIZATION_PERMISSIONS.updateOrganization,
+  UpdateOrganizationRequest,
+) {
   @Inject() private readonly organizations!: OrganizationsService;
 
-  async describe({ actor, form }: PageVisit): Promise<Confirmation<UpdateOrganizationRequest>> {
+  async describe({ actor }: PageVisit): Promise<Confirmation<Organization, UpdateOrganizationRequest>> {
     const organization = await this.organizations.get(actor);
     const isRequired = organization.secondFactorRequiredFrom !== null;
     return {
       ...(isRequired ? MAKE_OPTIONAL : REQUIRE),
       parent: SETTINGS,
-      version: versionOf(organization),
-      perform: async (request) => {
-        await this.organizations.update(actor, request, (current) =>
-          requireUnchanged(form, versionOf(current)),
-        );
+      subject: organization,
+      shows: versionOf,
+      perform: async (request, check) => {
+        await this.organizations.update(actor, request, check);
         const done = request.required ? 'required' : 'optional';
         return { redirectTo: `${SETTINGS.path}?done=${done}` };
       },
@@ -222,7 +229,7 @@ const KIBIBYTE = 1_024;
 const UPLOAD_LIMIT = 4_194_304;
 
 @Controller('dashboard/organization/logo/change')
-class LogoPage extends FormPage('updateOrganizationLogo', undefined, {
+class LogoPage extends FormPage(ORGANIZATION_PERMISSIONS.updateOrganizationLogo, undefined, {
   limit: UPLOAD_LIMIT,
   hasFiles: true,
 }) {
@@ -238,7 +245,6 @@ class LogoPage extends FormPage('updateOrganizationLogo', undefined, {
           label="Image"
           hint={`PNG, JPEG or WebP, at most ${MAX_LOGO_BYTES / KIBIBYTE} KiB`}
           mediaTypes={LOGO_MEDIA_TYPES}
-          showsProblem
         />
       ),
       button: 'Upload logo',

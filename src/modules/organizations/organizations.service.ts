@@ -1,20 +1,22 @@
 import { randomUUID } from 'node:crypto';
 import { Injectable, StreamableFile } from '@nestjs/common';
 import { isUUID } from 'class-validator';
-import { IsNull, Not } from 'typeorm';
+import { IsNull, Not, Or } from 'typeorm';
 import type { DashboardActor } from '../../infrastructure/auth/index.js';
 import { Transaction, Transactional } from '../../infrastructure/database/index.js';
-import { INVALID_FIELD, OperatorError } from '../../infrastructure/errors/index.js';
+import { OperatorError } from '../../infrastructure/errors/index.js';
 import { Clock, DAY } from '../../infrastructure/time/index.js';
-import { MESSAGES, validateName } from '../../infrastructure/validation/index.js';
+import { fieldError, MESSAGES, validateName } from '../../infrastructure/validation/index.js';
 import { ApiClientsService, type IssuedCredentials } from '../api-clients/index.js';
-import { AuditLog, changesBetween, type AuditAction } from '../audit-logs/index.js';
+import type { AuditAction } from '../../infrastructure/audit-catalog/index.js';
+import { AuditLog, changesBetween } from '../audit-logs/index.js';
 import {
   DashboardUsersService,
   type AddedDashboardUser,
   type PreparedDashboardUser,
 } from '../dashboard-users/index.js';
-import { LOGO_NOT_FOUND, MAX_LOGO_BYTES, mediaTypeOf } from './logo.js';
+import { MAX_LOGO_BYTES, mediaTypeOf } from './logo.js';
+import { LOGO_NOT_FOUND } from './organizations-errors.js';
 import { Organization } from './organization.entity.js';
 import type { UpdateOrganizationRequest } from './organization.dto.js';
 
@@ -24,6 +26,8 @@ export interface NewOrganization {
   readonly ownerName: string;
   /** A random password is generated if it is absent. */
   readonly ownerPassword?: string;
+  /** Milliseconds after which a generated password expires, unless the owner replaces it. */
+  readonly passwordLifetime?: number;
 }
 
 /** An organization that can be created. */
@@ -40,8 +44,7 @@ export interface CreatedOrganization {
   readonly owner: AddedDashboardUser;
 }
 
-const TOO_LARGE = `The image field must not be greater than ${MAX_LOGO_BYTES} bytes.`;
-const NOT_AN_IMAGE = 'The image field must be a PNG, JPEG or WebP image.';
+const notAnImage = (field: string): string => `The ${field} field must be a PNG, JPEG or WebP image.`;
 
 /** The customers of the platform. Operators create them, and dashboard users manage their own. */
 @Injectable()
@@ -56,10 +59,17 @@ export class OrganizationsService {
 
   /** Checks a new organization and its owner. Call it before the transaction, because it hashes the owner's password. */
   async prepare(organization: NewOrganization): Promise<PreparedOrganization> {
-    const { name, ownerEmail: email, ownerName, ownerPassword: password } = organization;
+    const { name, ownerEmail: email, ownerName, ownerPassword: password, passwordLifetime } = organization;
     validateName('an organization', name);
     const id = randomUUID();
-    const user = { organizationId: id, email, name: ownerName, role: 'owner', password } as const;
+    const user = {
+      organizationId: id,
+      email,
+      name: ownerName,
+      role: 'owner',
+      password,
+      passwordLifetime,
+    } as const;
     return { id, name, owner: await this.dashboardUsers.prepare(user, name) };
   }
 
@@ -111,7 +121,7 @@ export class OrganizationsService {
   }
 
   /** @throws OperatorError when there is no such organization */
-  async require(id: string): Promise<void> {
+  async requireForOperator(id: string): Promise<void> {
     if (!isUUID(id) || !(await this.transaction.manager.existsBy(Organization, { id }))) {
       throw new OperatorError(`There is no organization ${id}.`);
     }
@@ -156,12 +166,14 @@ export class OrganizationsService {
   @Transactional()
   async updateLogo(actor: DashboardActor, image: Buffer = Buffer.alloc(0)): Promise<void> {
     const mediaType = mediaTypeOf(image);
-    if (image.length === 0) throw INVALID_FIELD.error(MESSAGES.required('image'));
-    if (image.length > MAX_LOGO_BYTES) throw INVALID_FIELD.error(TOO_LARGE);
-    if (!mediaType) throw INVALID_FIELD.error(NOT_AN_IMAGE);
+    if (image.length === 0) throw fieldError({ field: 'image', rule: MESSAGES.required });
+    if (image.length > MAX_LOGO_BYTES)
+      throw fieldError({ field: 'image', rule: MESSAGES.maxBytes, limit: MAX_LOGO_BYTES });
+    if (!mediaType) throw fieldError({ field: 'image', rule: notAnImage });
     const changes = { logo: image, logoMediaType: mediaType };
-    await this.transaction.manager.update(Organization, { id: actor.organizationId }, changes);
-    await this.recorded('account.logo_update', actor, true);
+    const other = { id: actor.organizationId, logo: Or(IsNull(), Not(image)) };
+    const isChanged = await this.transaction.updateRow(Organization, other, changes);
+    await this.recorded('account.logo_update', actor, isChanged);
   }
 
   async hasLogo(id: string): Promise<boolean> {
@@ -195,7 +207,7 @@ export class OrganizationsService {
   }
 }
 
-/** What the audit log shows of the settings. */
+/** Returns the settings that the audit log shows. */
 function auditedOf({ secondFactorRequiredFrom }: Organization) {
   return { second_factor_required_from: secondFactorRequiredFrom };
 }

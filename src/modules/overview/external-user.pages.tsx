@@ -8,20 +8,27 @@ import {
   ConfirmPage,
   DashboardPage,
   dashboardPath,
+  Details,
+  FormProblem,
   HiddenField,
+  inDigits,
   inEachEnvironment,
   isolated,
+  Moment,
+  noticePage,
   pathOfUser,
   pathWith,
   queryFrom,
   requestFrom,
   SessionLink,
+  submitted,
   Table,
   TextField,
   Tiles,
   usePage,
   Visit,
   type Column,
+  UNCHANGEABLE,
   type Confirmation,
   type Page,
   type PageResponse,
@@ -30,7 +37,11 @@ import {
 import { Clock, DAY } from '../../infrastructure/time/index.js';
 import { ExternalUserIdField, MAX_EXTERNAL_USER_ID_LENGTH } from '../../infrastructure/validation/index.js';
 import { AgentConnectionsService, type AgentConnectionResponse } from '../agent-authorization/index.js';
-import { UserErasuresService } from '../external-users/index.js';
+import {
+  UserErasuresService,
+  EXTERNAL_USER_PERMISSIONS,
+  type UserErasureResponse,
+} from '../external-users/index.js';
 import { McpTokensRepository, type UserMcpToken } from '../mcp-tokens/index.js';
 import {
   ACCOUNT_COLUMNS,
@@ -42,6 +53,7 @@ import {
   RequestLogsService,
   unlessBusy,
   type RequestLogEntryResponse,
+  REQUEST_LOG_PERMISSIONS,
 } from '../request-logs/index.js';
 import { SessionsRepository, type UserSession } from '../sessions/index.js';
 import { LINK_COLUMNS, SignInLinksService, type SignInLinkResponse } from '../sign-in-links/index.js';
@@ -55,7 +67,7 @@ const SHOWN = 10;
 /** The first `COUNTED` things of each kind. */
 interface ExternalUserPageProps {
   readonly user: string;
-  /** Of the last 7 days, like the events; undefined if the request log is too busy. */
+  /** The entries of the last 7 days, like the events; undefined if the request log is too busy. */
   readonly entries: readonly RequestLogEntryResponse[] | undefined;
   readonly events: number | undefined;
   readonly accounts: readonly MerchantAccountResponse[];
@@ -81,15 +93,20 @@ export class ExternalUserPage {
     private readonly agents: AgentConnectionsService,
     private readonly sessions: SessionsRepository,
     private readonly mcpTokens: McpTokensRepository,
+    private readonly erasures: UserErasuresService,
     private readonly clock: Clock,
   ) {}
 
   /** Shows what is known about one user of the organization. An unknown user has nothing. */
   @Get()
-  @DashboardPage('listRequestLogs')
+  @DashboardPage(REQUEST_LOG_PERMISSIONS.listRequestLogs)
   async show(@Visit() visit: PageVisit): Promise<PageResponse> {
+    const find = (): Page => findUserPage(visit.environment);
+    return visit.query['external_user_id'] ? submitted(() => this.user(visit), find) : find();
+  }
+
+  private async user(visit: PageVisit): Promise<Page> {
     const { actor, environment, query } = visit;
-    if (!query['external_user_id']) return findUserPage(environment);
     const { external_user_id: user } = queryFrom(ExternalUserQuery, query);
     const { clientId } = await this.clients.forEnvironment(actor, environment);
     const end = this.clock.now();
@@ -104,7 +121,7 @@ export class ExternalUserPage {
       this.sessions.newestOfUser(clientId, user, COUNTED),
       this.mcpTokens.newestOfUser(clientId, user, COUNTED),
     ]);
-    return externalUserPage(environment, {
+    const found = {
       user,
       entries: entries?.data,
       events,
@@ -113,20 +130,28 @@ export class ExternalUserPage {
       agents: agents.data,
       sessions,
       mcpTokens,
-    });
+    };
+    const erasure = await this.erasures.find({ clientId }, user);
+    return erasure && erasure.finished_at === null
+      ? erasurePage(environment, erasure, found)
+      : externalUserPage(environment, found);
   }
 }
 
 @Controller(inEachEnvironment('external-users/erase'))
-export class EraseUserPage extends ConfirmPage('eraseExternalUser', ExternalUserQuery) {
+export class EraseUserPage extends ConfirmPage(
+  EXTERNAL_USER_PERMISSIONS.eraseExternalUser,
+  ExternalUserQuery,
+) {
   @Inject() private readonly clients!: AccessibleClients;
   @Inject() private readonly erasures!: UserErasuresService;
 
   /** @param visit.query the user, who is a field of the form when it is sent */
-  describe({ actor, environment, query, form }: PageVisit): Confirmation<ExternalUserQuery> {
+  describe({ actor, environment, query, form }: PageVisit): Confirmation<unknown, ExternalUserQuery> {
     const { external_user_id: user } = requestFrom(ExternalUserQuery, form, query);
     return {
       title: `Erase ${isolated(user)}?`,
+      ...UNCHANGEABLE,
       parent: { title: `User ${isolated(user)}`, path: pathOfUser(environment, user) },
       text: (
         <>
@@ -155,10 +180,11 @@ function findUserPage(environment: PlatformEnvironment): Page {
     about: 'One of your own users: their activity, accounts, sessions and agents.',
     content: (
       <form method="get" action={dashboardPath(environment, 'external-users')}>
+        <FormProblem />
         <TextField
           name="external_user_id"
           label="User"
-          hint="Your external_user_id. The search at the top finds users by its beginning."
+          hint="The identifier that your system has for the user. The search at the top finds users by its beginning."
           maxLength={MAX_EXTERNAL_USER_ID_LENGTH}
         />
         <button>Show user</button>
@@ -176,10 +202,10 @@ function externalUserPage(environment: PlatformEnvironment, props: ExternalUserP
   const erasure = dashboardPath(environment, 'external-users', 'erase');
   return {
     title: `User ${isolated(user)}`,
-    parent: { title: 'Find a user', path: dashboardPath(environment, 'external-users') },
+    parent: { title: 'Customers', path: dashboardPath(environment, 'customers') },
     actions: (
       <ButtonLink
-        operation="eraseExternalUser"
+        permission={EXTERNAL_USER_PERMISSIONS.eraseExternalUser}
         to={pathWith(erasure, { external_user_id: user }, {})}
         kind="danger"
       >
@@ -207,7 +233,7 @@ function externalUserPage(environment: PlatformEnvironment, props: ExternalUserP
               cell: ({ id, createdAt }) => <SessionLink id={id} time={createdAt} />,
             },
             { title: 'Type', kind: 'text', cell: ({ type }) => <code>{type}</code> },
-            { title: 'Created', kind: 'time', cell: ({ createdAt }) => createdAt },
+            { title: 'Created', kind: 'time', isOnDeskOnly: true, cell: ({ createdAt }) => createdAt },
             { title: 'Expires', kind: 'time', cell: ({ expiresAt }) => expiresAt },
           ]}
         </Section>
@@ -225,13 +251,42 @@ function externalUserPage(environment: PlatformEnvironment, props: ExternalUserP
           {[
             { title: 'Created for', kind: 'main', cell: ({ agent }) => agent ?? 'Your API client' },
             { title: 'Status', kind: 'status', cell: (token) => <TokenStatus {...token} /> },
-            { title: 'Created', kind: 'time', cell: ({ createdAt }) => createdAt },
+            { title: 'Created', kind: 'time', isOnDeskOnly: true, cell: ({ createdAt }) => createdAt },
             { title: 'Expires', kind: 'time', cell: ({ expiresAt }) => expiresAt },
           ]}
         </Section>
       </>
     ),
   };
+}
+
+/** Nothing about a user is shown while it is being erased, apart from how much is left. */
+function erasurePage(
+  environment: PlatformEnvironment,
+  { requested_at: requestedAt, erased }: UserErasureResponse,
+  { entries = [], events = 0, ...found }: ExternalUserPageProps,
+): Page {
+  const { accounts, links, agents, sessions, mcpTokens } = found;
+  const counts = [
+    ...[entries, accounts, links, agents, sessions, mcpTokens].map(({ length }) => length),
+    events,
+  ];
+  const left = counts.reduce((total, count) => total + count, 0);
+  const isPartial = counts.some((count) => count >= COUNTED);
+  return noticePage({
+    title: 'A user is being erased',
+    parent: { title: 'Customers', path: dashboardPath(environment, 'customers') },
+    notice: MESSAGES.erased,
+    text: (
+      <Details
+        entries={[
+          ['Since', <Moment key="since" time={requestedAt} />],
+          ['Erased so far', inDigits(erased)],
+          ['Left', `${inDigits(left)}${isPartial ? ' or more' : ''}`],
+        ]}
+      />
+    ),
+  });
 }
 
 /** How much there is of each kind, with links to the lists. */

@@ -11,10 +11,16 @@ import { SignInLinksModule } from '../sign-in-links/index.js';
 import { WebhookEndpointsModule } from '../webhook-endpoints/index.js';
 import { WebhooksModule } from '../webhooks/index.js';
 import { EraseUserPage, ExternalUserPage } from './external-user.pages.js';
-import { OverviewPages } from './overview.pages.js';
+import { FirstStepsService } from './first-steps.service.js';
+import { OverviewPage } from './overview.pages.js';
 import { SearchPage } from './search.pages.js';
 import { SearchService } from './search.service.js';
+import './overview.capability.js';
 
+/**
+ * The first page of the dashboard: requests, deliveries, unhealthy endpoints, first steps; the search; one
+ * external user.
+ */
 @Module({
   imports: [
     AgentAuthorizationModule,
@@ -29,7 +35,7 @@ import { SearchService } from './search.service.js';
     WebhookEndpointsModule,
     WebhooksModule,
   ],
-  controllers: [ExternalUserPage, EraseUserPage, OverviewPages, SearchPage],
-  providers: [SearchService],
+  controllers: [ExternalUserPage, EraseUserPage, OverviewPage, SearchPage],
+  providers: [FirstStepsService, SearchService],
 })
 export class OverviewModule {}

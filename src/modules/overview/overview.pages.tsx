@@ -1,10 +1,8 @@
 import { Controller, Get } from '@nestjs/common';
 import type { ComponentChildren, VNode } from 'preact';
-import { AccessibleClients } from '../../infrastructure/auth/index.js';
+import { AccessibleClients, mayPerform } from '../../infrastructure/auth/index.js';
 import type { PlatformEnvironment } from '../../infrastructure/config/index.js';
 import {
-  Allowed,
-  Badge,
   BarChart,
   dashboardPath,
   FilterForm,
@@ -14,10 +12,9 @@ import {
   inMilliseconds,
   inPercent,
   LineChart,
-  localTimeAt,
+  labelsOf,
   Middle,
   Notice,
-  offsetAt,
   pathWith,
   PeriodChoice,
   PeriodFields,
@@ -38,7 +35,6 @@ import {
   type PageResponse,
   type PageVisit,
 } from '../../infrastructure/pages/index.js';
-import { DAY } from '../../infrastructure/time/index.js';
 import {
   MAX_PERIOD,
   OVERVIEW_PERIODS,
@@ -47,24 +43,26 @@ import {
   type RequestLogOverview,
   type Trend,
   type OverviewPeriod,
+  unlessBusy,
+  REQUEST_LOG_PERMISSIONS,
 } from '../request-logs/index.js';
 import {
   EndpointStatus,
   WebhookEndpointsService,
   type WebhookEndpointResponse,
+  ENDPOINT_PERMISSIONS,
 } from '../webhook-endpoints/index.js';
-import { PublishedEventsService } from '../webhooks/index.js';
-
-const LISTENING = 'GET /development/webhooks/stream';
+import { FirstSteps } from './first-steps.pages.js';
+import { FirstStepsService, type FirstStepsState } from './first-steps.service.js';
 
 @Controller()
-export class OverviewPages {
+export class OverviewPage {
   constructor(
     private readonly clients: AccessibleClients,
     private readonly environments: PageEnvironments,
     private readonly overviews: RequestLogOverviewService,
     private readonly endpoints: WebhookEndpointsService,
-    private readonly events: PublishedEventsService,
+    private readonly firstSteps: FirstStepsService,
   ) {}
 
   @Get('dashboard')
@@ -75,7 +73,7 @@ export class OverviewPages {
 
   /** Shows the last 24 hours, the period that the query names, or that between two times. */
   @Get(inEachEnvironment())
-  @DashboardPage('listRequestLogs')
+  @DashboardPage(REQUEST_LOG_PERMISSIONS.listRequestLogs)
   async overview(@Visit() visit: PageVisit): Promise<PageResponse> {
     const { actor, environment, query } = visit;
     const client = await this.clients.forEnvironment(actor, environment);
@@ -84,14 +82,14 @@ export class OverviewPages {
       async () => {
         const period = periodOf(query);
         const overview = await this.overviews.overview({ client, period });
+        const before = await unlessBusy(this.overviews.overview({ client, period: periodBefore(overview) }));
         const trends = await this.overviews.trends({ client, period, targets: targetsIn(overview) });
-        // The log has no entry for an event that a listener received.
-        const { requests, deliveries } = overview;
-        const hasListened =
-          deliveries.total === 0 &&
-          requests.operations.some(({ operation }) => operation === LISTENING) &&
-          (await this.events.count(visit, { limit: 1 })) > 0;
-        return overviewPage({ environment, endpoints, overview, trends, hasListened });
+        const isNewcomer =
+          environment === 'development' && mayPerform(actor, ENDPOINT_PERMISSIONS.createWebhookEndpoint);
+        const firstSteps = isNewcomer
+          ? await this.firstSteps.find(visit, client, overview, endpoints.length > 0)
+          : undefined;
+        return overviewPage({ environment, endpoints, overview, before, trends, firstSteps });
       },
       () => overviewPage({ environment, endpoints }),
     );
@@ -103,12 +101,23 @@ function periodOf({ period, start, end, zone }: PageVisit['query']): OverviewPer
   return OVERVIEW_PERIODS.find((each) => each === period) ?? '24h';
 }
 
+/** The period of the same length that ends where the overview starts. */
+function periodBefore({ start, end }: RequestLogOverview): OverviewQuery {
+  const length = end.getTime() - start.getTime();
+  return queryFrom(OverviewQuery, {
+    start: new Date(start.getTime() - Math.min(length, MAX_PERIOD)).toISOString(),
+    end: start.toISOString(),
+  });
+}
+
 interface OverviewProps {
   readonly environment: PlatformEnvironment;
   readonly overview: RequestLogOverview;
+  /** The overview of the period before; undefined if the request log is too busy. */
+  readonly before?: RequestLogOverview | undefined;
   readonly endpoints: readonly WebhookEndpointResponse[];
-  /** Whether a program received events over a stream, as `mcs listen` does. */
-  readonly hasListened?: boolean;
+  /** Undefined once all are done. */
+  readonly firstSteps?: FirstStepsState | undefined;
   /** By operation or ID of the endpoint; undefined if the request log is too busy. */
   readonly trends?: ReadonlyMap<string, Trend> | undefined;
 }
@@ -118,17 +127,19 @@ function overviewPage({
   overview,
   ...props
 }: Omit<OverviewProps, 'overview'> & Partial<OverviewProps>): Page {
+  // The steps are ticked while the user does them elsewhere.
+  const isLive = props.firstSteps !== undefined;
   return {
     title: 'Overview',
     content: (
       <>
-        <FilterForm apply="Apply period" hasClear={false} canBeLive>
+        <FilterForm apply="Apply period" hasClear={false} canBeLive isLive={isLive}>
           <PeriodChoice />
           <FurtherFilters names={[]} label="From and to">
             <PeriodFields />
           </FurtherFilters>
         </FilterForm>
-        <Results canBeLive>
+        <Results canBeLive isLive={isLive}>
           <FormProblem />
           {overview?.incompleteBefore ? (
             <Notice kind="bad">
@@ -138,9 +149,7 @@ function overviewPage({
           <UnhealthyEndpoints {...props} />
           {overview ? (
             <>
-              <Allowed operation="createWebhookEndpoint">
-                <FirstSteps {...props} overview={overview} />
-              </Allowed>
+              {props.firstSteps ? <FirstSteps {...props.firstSteps} /> : null}
               <Requests {...props} overview={overview} />
               <Deliveries {...props} overview={overview} />
             </>
@@ -149,46 +158,6 @@ function overviewPage({
       </>
     ),
   };
-}
-
-/** What to do until the first event has arrived. */
-function FirstSteps({ environment, overview, endpoints, hasListened = false }: OverviewProps): VNode | null {
-  const steps = [
-    {
-      isDone: overview.requests.total > 0,
-      title: 'Make your first request',
-      path: '/docs/quickstart',
-      text: `with the credentials of the ${environment} client.`,
-      more: { title: 'Client ID and secret', path: dashboardPath(environment, 'api-credentials') },
-    },
-    {
-      isDone: endpoints.length > 0,
-      title: 'Create a webhook endpoint',
-      path: dashboardPath(environment, 'webhook-endpoints', 'new'),
-      text: 'to receive events.',
-    },
-    {
-      isDone: overview.deliveries.total > 0 || hasListened,
-      title: 'Receive your first event',
-      path: dashboardPath(environment, 'webhook-endpoints'),
-      text: `with a test from the page of the endpoint${environment === 'development' ? ', or with mcs listen' : ''}.`,
-    },
-  ];
-  if (steps.every(({ isDone }) => isDone) || (overview.requests.total > 0 && endpoints.length > 0))
-    return null;
-  return (
-    <section class="card" aria-labelledby="first-steps">
-      <h2 id="first-steps">First steps</h2>
-      <ol class="steps">
-        {steps.map(({ isDone, title, path, text, more }) => (
-          <li key={title}>
-            {isDone ? <Badge tone="good">Done</Badge> : <Badge tone="soft">To do</Badge>}{' '}
-            <a href={path}>{title}</a> {text} {more ? <a href={more.path}>{more.title}</a> : null}
-          </li>
-        ))}
-      </ol>
-    </section>
-  );
 }
 
 function UnhealthyEndpoints({ environment, endpoints }: Omit<OverviewProps, 'overview'>): VNode | null {
@@ -236,34 +205,68 @@ function UnhealthyEndpoints({ environment, endpoints }: Omit<OverviewProps, 'ove
   );
 }
 
-/** The address of failed entries in the request log. */
-function failuresOf(environment: PlatformEnvironment, filters: Readonly<Record<string, string>>): string {
-  return pathWith(dashboardPath(environment, 'request-logs'), { outcome: 'failure', ...filters }, {});
+type LogFilters = Readonly<Record<string, string>>;
+
+/** The address of entries in the request log. */
+function entriesOf(environment: PlatformEnvironment, filters: LogFilters): string {
+  return pathWith(dashboardPath(environment, 'request-logs'), filters, {});
 }
+
+/** The address of failed entries in the request log. */
+function failuresOf(environment: PlatformEnvironment, filters: LogFilters): string {
+  return entriesOf(environment, { outcome: 'failure', ...filters });
+}
+
+type SectionCounts = RequestLogOverview['requests'] | RequestLogOverview['deliveries'];
 
 interface SectionProps {
   readonly title: string;
-  /** What is counted, as the label of a number, and in a sentence. */
+  /** The things that are counted: as the label of a number, and in a sentence. */
   readonly things: readonly [label: string, inSentence: string];
-  readonly counts: RequestLogOverview['requests'] | RequestLogOverview['deliveries'];
+  readonly counts: SectionCounts;
+  readonly before: SectionCounts | undefined;
   readonly medianLabel: string;
-  readonly failuresPath: string;
+  readonly environment: PlatformEnvironment;
+  /** The filters of the counted entries. */
+  readonly filters: LogFilters;
   /** Charts and tables, unless there is nothing to show. */
   readonly children: ComponentChildren;
 }
 
-function Section({ title, things, counts, medianLabel, failuresPath, children }: SectionProps): VNode {
-  const { total, failed, errorRate, p50, p95 } = counts;
-  const failures = `${inDigits(failed)} (${inPercent(errorRate ?? 0)})`;
+function Section(props: SectionProps): VNode {
+  const { title, things, counts, medianLabel, environment, filters, children } = props;
+  const { total, failed, p50, p95 } = counts;
+  // Two periods without anything need no comparison.
+  const before = total === 0 && props.before?.total === 0 ? undefined : props.before;
   return (
     <>
       <h2>{title}</h2>
       <Tiles
         entries={[
-          [things[0], inDigits(total)],
-          ['Failed', failed === 0 ? '0' : <a href={failuresPath}>{failures}</a>],
-          [medianLabel, milliseconds(p50)],
-          ['95th percentile', milliseconds(p95)],
+          [
+            things[0],
+            <Compared key="total" before={before && inDigits(before.total)}>
+              {total === 0 ? '0' : <a href={entriesOf(environment, filters)}>{inDigits(total)}</a>}
+            </Compared>,
+          ],
+          [
+            'Failed',
+            <Compared key="failed" before={before && failuresIn(before)}>
+              {failed === 0 ? '0' : <a href={failuresOf(environment, filters)}>{failuresIn(counts)}</a>}
+            </Compared>,
+          ],
+          [
+            medianLabel,
+            <Compared key="p50" before={before && milliseconds(before.p50)}>
+              {milliseconds(p50)}
+            </Compared>,
+          ],
+          [
+            '95th percentile',
+            <Compared key="p95" before={before && milliseconds(before.p95)}>
+              {milliseconds(p95)}
+            </Compared>,
+          ],
         ]}
       />
       {total === 0 ? <p>{`There were no ${things[1]} in this period.`}</p> : children}
@@ -271,7 +274,27 @@ function Section({ title, things, counts, medianLabel, failuresPath, children }:
   );
 }
 
-function Requests({ environment, overview, trends }: OverviewProps): VNode {
+function failuresIn({ failed, errorRate }: SectionCounts): string {
+  return failed === 0 ? '0' : `${inDigits(failed)} (${inPercent(errorRate ?? 0)})`;
+}
+
+interface ComparedProps {
+  /** The value of the period before. */
+  readonly before: string | undefined;
+  readonly children: ComponentChildren;
+}
+
+function Compared({ before, children }: ComparedProps): VNode {
+  return (
+    <>
+      {children}
+      {before === undefined ? null : ' '}
+      {before === undefined ? null : <span class="hint">{`${before} before`}</span>}
+    </>
+  );
+}
+
+function Requests({ environment, overview, before, trends }: OverviewProps): VNode {
   const { requests } = overview;
   const labels = labelsOf(requests.points, usePage().timeZone);
   const valuesOf = (key: 'status2xx' | 'status3xx' | 'status4xx' | 'status5xx'): number[] =>
@@ -282,7 +305,9 @@ function Requests({ environment, overview, trends }: OverviewProps): VNode {
       things={['Requests', 'requests']}
       counts={requests}
       medianLabel="Median latency"
-      failuresPath={failuresOf(environment, { type: 'request', ...period(overview) })}
+      before={before?.requests}
+      environment={environment}
+      filters={{ type: 'request', ...period(overview) }}
     >
       <div class="charts">
         <BarChart
@@ -322,7 +347,12 @@ function Requests({ environment, overview, trends }: OverviewProps): VNode {
               </code>
             ),
           },
-          { title: 'Trend', kind: 'short', cell: ({ operation }) => trendOf(trends, operation, 'succeeded') },
+          {
+            title: 'Trend',
+            kind: 'short',
+            isOnDeskOnly: true,
+            cell: ({ operation }) => trendOf(trends, operation, 'succeeded'),
+          },
           ...countColumns('Requests'),
         ]}
       />
@@ -345,15 +375,35 @@ function trendOf(trends: OverviewProps['trends'], target: string | null, verb: s
   return trend ? <Sparkline {...trend} things={[verb, 'this period']} /> : 'Not available';
 }
 
-function countColumns(title: string): Column<{ readonly total: number; readonly failed: number }>[] {
+interface Counted {
+  readonly total: number;
+  readonly failed: number;
+}
+
+/** @param entriesIn returns which entries a row counts; undefined if the request log cannot show them alone */
+function countColumns<Row extends Counted>(
+  title: string,
+  entriesIn: (row: Row) => Pick<SectionProps, 'environment' | 'filters'> | undefined = () => undefined,
+): Column<Row>[] {
+  const linked = (count: number, path: string | undefined): ComponentChildren =>
+    count === 0 || path === undefined ? inDigits(count) : <a href={path}>{inDigits(count)}</a>;
+  const pathOf = (row: Row, filters: LogFilters): string | undefined => {
+    const entries = entriesIn(row);
+    return entries && entriesOf(entries.environment, { ...filters, ...entries.filters });
+  };
   return [
-    { title, kind: 'number', cell: ({ total }) => inDigits(total) },
-    { title: 'Failed', kind: 'number', cell: ({ failed }) => inDigits(failed) },
+    { title, kind: 'number', cell: (row) => linked(row.total, pathOf(row, {})) },
+    {
+      title: 'Failed',
+      kind: 'number',
+      cell: (row) => linked(row.failed, pathOf(row, { outcome: 'failure' })),
+    },
   ];
 }
 
-function Deliveries({ environment, overview, endpoints, trends }: OverviewProps): VNode {
+function Deliveries({ environment, overview, before, endpoints, trends }: OverviewProps): VNode {
   const { deliveries } = overview;
+  const filters = { type: 'webhook', ...period(overview) };
   const { points } = deliveries;
   const urls = new Map(endpoints.map(({ id, url }) => [id, url]));
   return (
@@ -362,7 +412,9 @@ function Deliveries({ environment, overview, endpoints, trends }: OverviewProps)
       things={['Attempts', 'delivery attempts']}
       counts={deliveries}
       medianLabel="Median response time"
-      failuresPath={failuresOf(environment, { type: 'webhook', ...period(overview) })}
+      before={before?.deliveries}
+      environment={environment}
+      filters={filters}
     >
       <div class="charts">
         <BarChart
@@ -376,18 +428,7 @@ function Deliveries({ environment, overview, endpoints, trends }: OverviewProps)
               outcome: 'success',
               values: points.map(({ succeeded }) => succeeded),
             },
-            {
-              label: 'Not 200',
-              tone: 'warn',
-              outcome: 'failure',
-              values: points.map(({ failed, noResponse }) => failed - noResponse),
-            },
-            {
-              label: 'No response',
-              tone: 'bad',
-              outcome: 'failure',
-              values: points.map(({ noResponse }) => noResponse),
-            },
+            { label: 'Failed', tone: 'bad', outcome: 'failure', values: points.map(({ failed }) => failed) },
           ]}
         />
         <Table
@@ -410,9 +451,14 @@ function Deliveries({ environment, overview, endpoints, trends }: OverviewProps)
             {
               title: 'Trend',
               kind: 'short',
+              isOnDeskOnly: true,
               cell: ({ endpointId }) => trendOf(trends, endpointId, 'delivered'),
             },
-            ...countColumns('Attempts'),
+            ...countColumns<(typeof deliveries.endpoints)[number]>('Attempts', ({ endpointId }) =>
+              endpointId === null
+                ? undefined
+                : { environment, filters: { ...filters, endpoint_id: endpointId } },
+            ),
           ]}
         />
       </div>
@@ -450,23 +496,6 @@ function minute(time: Date): string {
 function period({ start, end }: RequestLogOverview): Readonly<Record<'start' | 'end', string>> {
   const shown = new Date(Math.max(start.getTime(), end.getTime() - MAX_PERIOD));
   return { start: shown.toISOString(), end: end.toISOString() };
-}
-
-/**
- * Hours within a day, or days and hours within a longer period. An hour that is repeated when clocks go back is told apart by
- * its distance from UTC.
- */
-function labelsOf(points: readonly { readonly start: Date }[], zone: string): string[] {
-  const [first, last] = [points[0]?.start, points.at(-1)?.start];
-  const isLong = first !== undefined && last !== undefined && last.getTime() - first.getTime() >= DAY;
-  const labels = points.map(({ start }) => {
-    const text = localTimeAt(start, zone);
-    return isLong ? `${text.slice(5, 10)} ${text.slice(11, 16)}` : text.slice(11, 16);
-  });
-  return labels.map((label, index) => {
-    const time = points[index]?.start;
-    return time && labels.indexOf(label) < index ? `${label} ${offsetAt(time, zone)}` : label;
-  });
 }
 
 const milliseconds = (value: number | null): string => (value === null ? 'None' : inMilliseconds(value));

@@ -13,6 +13,7 @@ import {
   type PageVisit,
 } from '../../infrastructure/pages/index.js';
 import { MAX_SEARCH_LENGTH, SearchService, type SearchResults } from './search.service.js';
+import { REQUEST_LOG_PERMISSIONS } from '../request-logs/index.js';
 
 @Controller(inEachEnvironment('search'))
 export class SearchPage {
@@ -20,7 +21,7 @@ export class SearchPage {
 
   /** @param query.q the text; what is too long is cut off */
   @Get()
-  @DashboardPage('listRequestLogs')
+  @DashboardPage(REQUEST_LOG_PERMISSIONS.listRequestLogs)
   async find(@Visit() visit: PageVisit): Promise<PageResponse> {
     const { q } = visit.query;
     const text = typeof q === 'string' ? q.replaceAll('\0', '').trim().slice(0, MAX_SEARCH_LENGTH) : '';

@@ -5,8 +5,8 @@ import { KeyedQueue } from '../../infrastructure/database/index.js';
 import { ApiError } from '../../infrastructure/errors/index.js';
 import { dashboardPath } from '../../infrastructure/http/index.js';
 import { pathOfUser } from '../../infrastructure/pages/index.js';
-import { UserAdministrationService } from '../dashboard-users/index.js';
-import { matchKeys, MerchantsService } from '../merchants/index.js';
+import { UserAdministrationService, USER_PERMISSIONS } from '../dashboard-users/index.js';
+import { matchKeys, MerchantsService, MERCHANT_PERMISSIONS } from '../merchants/index.js';
 import { RequestLogsService } from '../request-logs/index.js';
 import { WebhookEndpointsService } from '../webhook-endpoints/index.js';
 import { PublishedEventsService } from '../webhooks/index.js';
@@ -98,12 +98,12 @@ export class SearchService {
   }
 
   private async merchantsWith({ actor, environment }: DashboardScope, text: string): Promise<SearchResult[]> {
-    if (!mayPerform(actor, 'listMerchants')) return [];
+    if (!mayPerform(actor, MERCHANT_PERMISSIONS.listMerchants)) return [];
     const scope = { organizationId: actor.organizationId, environment };
     const filters = { matchKeys: matchKeys(text) };
-    const { entries } = await this.merchants.page(scope, filters, MAX_MERCHANTS);
+    const { data } = await this.merchants.page(scope, filters, { limit: MAX_MERCHANTS });
     // The match keys also find other names, and words that meet: “sso” in “Williams Sonoma”.
-    return entries
+    return data
       .filter(({ name }) => contains(text, name))
       .slice(0, MAX_RESULTS_OF_A_KIND)
       .map(({ name }) => ({
@@ -144,7 +144,7 @@ export class SearchService {
   }
 
   private async usersWith(actor: DashboardActor, text: string): Promise<SearchResult[]> {
-    if (!mayPerform(actor, 'listUsers')) return [];
+    if (!mayPerform(actor, USER_PERMISSIONS.listUsers)) return [];
     const users = await this.users.search(actor, text, MAX_RESULTS_OF_A_KIND);
     return users.map(({ id, name, email }) => ({
       kind: 'Dashboard user',

@@ -1,16 +1,19 @@
 import { Module } from '@nestjs/common';
-import { RequestLogsPagesController } from './pages/request-logs-pages.controller.js';
+import { RequestLogsPage } from './pages/request-log-list.pages.js';
 import { LogReads, OrganizationQueryQueue } from './storage/log-reads.js';
 import { RequestLogRepository } from './storage/request-log.repository.js';
 import { OperatorRequestLog } from './reading/operator-request-log.js';
 import { RequestLogOverviewRepository } from './rollups/request-log-overview.repository.js';
 import { RequestLogOverviewService } from './rollups/request-log-overview.service.js';
 import { RequestLogRollupsRepository } from './rollups/request-log-rollups.repository.js';
+import { RequestLogRollupsJob } from './rollups/request-log-rollups.job.js';
 import { RequestLogRollupsService } from './rollups/request-log-rollups.service.js';
 import { RequestLogsController } from './reading/request-logs.controller.js';
 import { RequestLogsService } from './reading/request-logs.service.js';
+import { UserActivityRepository } from './reading/user-activity.repository.js';
 import { RequestLogWriter } from './writing/request-log-writer.js';
 import { EntrySpool } from './writing/entry-spool.js';
+import './request-logs.capability.js';
 
 const PROVIDERS = [
   LogReads,
@@ -22,12 +25,18 @@ const PROVIDERS = [
   OrganizationQueryQueue,
   RequestLogRollupsRepository,
   RequestLogRollupsService,
+  RequestLogRollupsJob,
   RequestLogOverviewRepository,
   RequestLogOverviewService,
+  UserActivityRepository,
 ];
 
+/**
+ * Operation 3: an entry for every platform API request and delivery attempt, in one partition per day;
+ * rollups of them.
+ */
 @Module({
-  controllers: [RequestLogsController, RequestLogsPagesController],
+  controllers: [RequestLogsController, RequestLogsPage],
   providers: PROVIDERS,
   exports: PROVIDERS,
 })

@@ -28,13 +28,14 @@ const GUARDS = [EnvironmentGuard('development', NO_ACCESS, DEVELOPMENT_ONLY)];
 @Topic(
   'Sandbox',
   'Simulates merchants and users. Requires development credentials; nothing real is affected.',
+  90,
 )
 @Controller('development')
 export class SandboxController {
   constructor(private readonly sandbox: SandboxService) {}
 
   @Post('accounts/link')
-  @PlatformOperation(LINK_ACCOUNT, { guards: GUARDS })
+  @PlatformOperation(LINK_ACCOUNT, 'sandbox:write', { guards: GUARDS })
   link(
     @CurrentClient() client: AuthenticatedClient,
     @Body() request: LinkAccountRequest,
@@ -43,7 +44,7 @@ export class SandboxController {
   }
 
   @Post('accounts/disconnect')
-  @PlatformOperation(DISCONNECT_ACCOUNT, { guards: GUARDS })
+  @PlatformOperation(DISCONNECT_ACCOUNT, 'sandbox:write', { guards: GUARDS })
   disconnect(
     @CurrentClient() client: AuthenticatedClient,
     @Body() request: DisconnectAccountRequest,
@@ -52,7 +53,7 @@ export class SandboxController {
   }
 
   @Post('detected-accounts')
-  @PlatformOperation(DETECT_ACCOUNTS, { guards: GUARDS })
+  @PlatformOperation(DETECT_ACCOUNTS, 'sandbox:write', { guards: GUARDS })
   detect(
     @CurrentClient() client: AuthenticatedClient,
     @Body() request: DetectAccountsRequest,
@@ -61,7 +62,7 @@ export class SandboxController {
   }
 
   @Post('webhooks/trigger')
-  @PlatformOperation(TRIGGER_WEBHOOK, { guards: GUARDS })
+  @PlatformOperation(TRIGGER_WEBHOOK, 'sandbox:write', { guards: GUARDS })
   trigger(
     @CurrentClient() client: AuthenticatedClient,
     @Body() request: TriggerWebhookRequest,

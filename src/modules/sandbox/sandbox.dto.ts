@@ -108,6 +108,8 @@ const QUEUED = 'The event is queued.';
 
 export const LINK_ACCOUNT: OperationDocument = {
   operationId: 'linkSandboxAccount',
+  repeatable: 'always',
+  ifRepeated: 'Your endpoints receive another event.',
   summary: 'Link an account (sandbox)',
   description:
     'Simulates a user logging in to the merchant: your development endpoints receive `AUTHENTICATED`, and the account ' +
@@ -120,6 +122,8 @@ export const LINK_ACCOUNT: OperationDocument = {
 
 export const DISCONNECT_ACCOUNT: OperationDocument = {
   operationId: 'disconnectSandboxAccount',
+  repeatable: 'always',
+  ifRepeated: 'Your endpoints receive another event.',
   summary: 'Disconnect an account (sandbox)',
   description:
     'Simulates a merchant requiring the user to log in again: your development endpoints receive ' +
@@ -140,6 +144,8 @@ export const DISCONNECT_ACCOUNT: OperationDocument = {
 
 export const DETECT_ACCOUNTS: OperationDocument = {
   operationId: 'detectSandboxAccounts',
+  repeatable: 'always',
+  ifRepeated: 'Your endpoints receive another event.',
   summary: 'Detect accounts (sandbox)',
   description:
     'Records accounts of the user as detected now: "Search detected accounts" finds them, and your development ' +
@@ -153,6 +159,8 @@ export const DETECT_ACCOUNTS: OperationDocument = {
 
 export const TRIGGER_WEBHOOK: OperationDocument = {
   operationId: 'triggerSandboxWebhook',
+  repeatable: 'always',
+  ifRepeated: 'Your endpoints receive another event.',
   summary: 'Trigger a webhook (sandbox)',
   description:
     'Sends the example of an event to your development endpoints, signed and retried like any other event. Use it to ' +

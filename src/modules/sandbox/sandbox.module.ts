@@ -7,6 +7,7 @@ import { WebhooksModule } from '../webhooks/index.js';
 import { SandboxController } from './sandbox.controller.js';
 import { SandboxService } from './sandbox.service.js';
 
+/** Operations to test an integration with development credentials. */
 @Module({
   imports: [DetectedAccountsModule, MerchantAccountsModule, MerchantsModule, SessionsModule, WebhooksModule],
   controllers: [SandboxController],

@@ -4,7 +4,7 @@ import type { AuthenticatedClient } from '../../infrastructure/auth/index.js';
 import { Transactional } from '../../infrastructure/database/index.js';
 import { INVALID_FIELD } from '../../infrastructure/errors/index.js';
 import { Clock } from '../../infrastructure/time/index.js';
-import { detectedMerchantIds, validateData } from '../../infrastructure/event-catalog/index.js';
+import { merchantIdsIn, merchantsFieldOf, validateData } from '../../infrastructure/event-catalog/index.js';
 import { DetectedAccountsService, type DetectAccountsRequest } from '../detected-accounts/index.js';
 import { MerchantAccountsService } from '../merchant-accounts/index.js';
 import { MerchantCatalogService, requireMerchants } from '../merchants/index.js';
@@ -89,8 +89,8 @@ export class SandboxService {
     const problem = validateData(request.event, data);
     if (problem !== undefined) throw INVALID_FIELD.error(problem);
     const session = await this.sessionOf(client, request.session_id);
-    const detected = detectedMerchantIds(request.event, data);
-    requireMerchants(detected, await this.merchants.byIds(detected), 'data.detected accounts');
+    const named = merchantIdsIn(request.event, data);
+    requireMerchants(named, await this.merchants.byIds(named), merchantsFieldOf(request.event));
     const event = triggeredEvent(request.event, {
       sessionId: request.session_id,
       taskId: await this.events.nextTaskId(),

@@ -1,6 +1,8 @@
 import { EVENT_NAMES } from '../../infrastructure/event-catalog/index.js';
 import { exampleEvent } from '../webhooks/index.js';
 import { triggeredData, triggeredEvent, type Changes } from './triggered-event.js';
+// With the events of all capabilities.
+import '../../app.module.js';
 
 const NOTHING: Changes = {
   sessionId: undefined,

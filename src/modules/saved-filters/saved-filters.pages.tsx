@@ -15,6 +15,7 @@ import {
   SaveFiltersForm,
   submitted,
   Visit,
+  UNCHANGEABLE,
   type Confirmation,
   type PageResponse,
   type PageVisit,
@@ -28,7 +29,7 @@ class SaveFiltersRequest {
 }
 
 @Controller('dashboard/saved-filters')
-class SavedFiltersController {
+class SavedFiltersPage {
   constructor(
     private readonly savedFilters: SavedFiltersService,
     private readonly lists: FilteredLists,
@@ -84,6 +85,7 @@ class DeleteFiltersPage extends ConfirmPage(ANY_USER) {
     const saved = await this.savedFilters.in(userId, address.list);
     return {
       title: 'Delete saved filters',
+      ...UNCHANGEABLE,
       parent: { title: 'Back to the list', path: page },
       text: (
         <>
@@ -118,4 +120,4 @@ function addressOf(page: string): ListAddress {
   return { list: path, filters: query };
 }
 
-export const SAVED_FILTER_PAGES = [SavedFiltersController, DeleteFiltersPage];
+export const SAVED_FILTER_PAGES = [SavedFiltersPage, DeleteFiltersPage];

@@ -7,9 +7,9 @@ import { KeyedQueue, Transaction, Transactional } from '../../infrastructure/dat
 import { INSUFFICIENT_ROLE, INVALID_FIELD, NOT_FOUND } from '../../infrastructure/errors/index.js';
 import { environmentOf } from '../../infrastructure/http/index.js';
 import { FilteredLists, type SavedFilters } from '../../infrastructure/pages/index.js';
-import { SavedFilter } from './saved-filters.repository.js';
+import { SavedFilter } from './saved-filter.entity.js';
 
-/** Of a user for one list. */
+/** How many saved filters a user can have for one list. */
 export const MAX_SAVED_FILTERS = 20;
 /** Characters of an address. */
 export const MAX_FILTERS_LENGTH = 2_048;
@@ -48,7 +48,7 @@ export class SavedFiltersService implements SavedFilters {
 
   /** @throws ApiError NOT_FOUND, also for the filters of another user */
   async get(userId: string, id: string): Promise<SavedFilter> {
-    return NOT_FOUND.unlessFound(
+    return NOT_FOUND.requireFound(
       isUUID(id) && (await this.transaction.manager.findOneBy(SavedFilter, { userId, id })),
     );
   }
@@ -64,8 +64,8 @@ export class SavedFiltersService implements SavedFilters {
     name: string,
     address: ListAddress,
   ): Promise<{ filters: SavedFilter['filters']; isReplaced: boolean }> {
-    const list = NOT_FOUND.unlessFound(this.lists.at(address.list));
-    if (!mayPerform(actor, list.operation)) throw INSUFFICIENT_ROLE.error();
+    const list = NOT_FOUND.requireFound(this.lists.at(address.list));
+    if (!mayPerform(actor, list.permission)) throw INSUFFICIENT_ROLE.error();
     const filters = this.lists.filtersIn(list, address.filters);
     const { length } = String(new URLSearchParams(filters));
     if (length === 0) throw INVALID_FIELD.error(NOTHING_TO_SAVE);

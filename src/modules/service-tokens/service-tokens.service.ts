@@ -1,27 +1,20 @@
-import { randomUUID } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
-import { isUUID } from 'class-validator';
-import { IsNull } from 'typeorm';
 import { SERVICE_SCOPES, type ServiceScope } from '../../infrastructure/auth/index.js';
-import {
-  DEFAULT_OVERLAP_HOURS,
-  generateSecret,
-  MAX_OVERLAP_HOURS,
-  SecretDigest,
-} from '../../infrastructure/crypto/index.js';
+import { DEFAULT_OVERLAP_HOURS } from '../../infrastructure/crypto/index.js';
 import { Transaction, Transactional } from '../../infrastructure/database/index.js';
 import { OperatorError } from '../../infrastructure/errors/index.js';
-import { Clock, HOUR } from '../../infrastructure/time/index.js';
-import { isMissing, validateText } from '../../infrastructure/validation/index.js';
-import { MAX_NAME_LENGTH, ServiceToken } from './service-token.entity.js';
+import {
+  IssuedTokens,
+  problemWithName,
+  requireOverlap,
+  type Issued,
+} from '../../infrastructure/issued-tokens/index.js';
+import { ServiceToken } from './service-token.entity.js';
 
 const PREFIX = 'mcs_svc_';
+const WHAT = 'service token';
 
-/** A token with its plain text, which is returned only once. */
-export interface IssuedServiceToken {
-  readonly stored: ServiceToken;
-  readonly token: string;
-}
+export type IssuedServiceToken = Issued<ServiceToken>;
 
 /**
  * Service tokens: the credentials of the platform's own services. They belong to no organization. Only commands of operators
@@ -30,9 +23,8 @@ export interface IssuedServiceToken {
 @Injectable()
 export class ServiceTokensService {
   constructor(
-    private readonly digest: SecretDigest,
+    private readonly tokens: IssuedTokens,
     private readonly transaction: Transaction,
-    private readonly clock: Clock,
   ) {}
 
   /** Returns all tokens, oldest first. */
@@ -42,11 +34,11 @@ export class ServiceTokensService {
 
   /** @throws OperatorError if the name or a scope is invalid */
   async create(name: string, scopes: readonly string[]): Promise<IssuedServiceToken> {
-    const problem = isMissing(name) ? 'The name is blank.' : validateText('name', name, MAX_NAME_LENGTH);
+    const problem = problemWithName(name);
     if (problem !== undefined) throw new OperatorError(problem);
     if (scopes.length === 0 || !scopes.every(isScope))
       throw new OperatorError(`Each scope must be one of ${SERVICE_SCOPES.join(', ')}.`);
-    return this.issue(name, [...new Set(scopes)]);
+    return this.tokens.issue(ServiceToken, PREFIX, { name, scopes: [...new Set(scopes)] });
   }
 
   /**
@@ -56,16 +48,14 @@ export class ServiceTokensService {
    */
   @Transactional()
   async rotate(id: string, overlapHours = DEFAULT_OVERLAP_HOURS): Promise<IssuedServiceToken> {
-    // Also catches NaN.
-    if (!(overlapHours >= 0 && overlapHours <= MAX_OVERLAP_HOURS))
-      throw new OperatorError(`The overlap must be between 0 and ${MAX_OVERLAP_HOURS} hours.`);
-    const { name, scopes, revokedAt, expiresAt } = await this.lockOrThrow(id);
-    if (revokedAt) throw new OperatorError('The service token is revoked.');
-    if (expiresAt)
+    requireOverlap(overlapHours);
+    const token = await this.tokens.lock(ServiceToken, WHAT, id);
+    const expiresAt = this.tokens.endOfOverlap(token, overlapHours);
+    if (token.revokedAt) throw new OperatorError('The service token is revoked.');
+    if (token.expiresAt)
       throw new OperatorError('The service token has been rotated already: rotate its successor.');
-    const endsAt = new Date(this.clock.milliseconds() + overlapHours * HOUR);
-    await this.transaction.manager.update(ServiceToken, { id }, { expiresAt: endsAt });
-    return this.issue(name, scopes);
+    await this.transaction.manager.update(ServiceToken, { id }, { expiresAt });
+    return this.tokens.issue(ServiceToken, PREFIX, { name: token.name, scopes: token.scopes });
   }
 
   /**
@@ -76,34 +66,9 @@ export class ServiceTokensService {
    */
   @Transactional()
   async revoke(id: string): Promise<ServiceToken> {
-    const token = await this.lockOrThrow(id);
-    // Keeps the time of an earlier revocation.
-    const changes = { revokedAt: this.clock.now() };
-    await this.transaction.manager.update(ServiceToken, { id, revokedAt: IsNull() }, changes);
+    const token = await this.tokens.lock(ServiceToken, WHAT, id);
+    await this.tokens.revoke(ServiceToken, id);
     return token;
-  }
-
-  /** Locks the token until the transaction ends, so that concurrent changes run one after the other. */
-  private async lockOrThrow(id: string): Promise<ServiceToken> {
-    const token = isUUID(id) ? await this.transaction.lockRow(ServiceToken, { id }) : null;
-    if (!token) throw new OperatorError(`There is no service token ${id}.`);
-    return token;
-  }
-
-  private async issue(name: string, scopes: ServiceScope[]): Promise<IssuedServiceToken> {
-    const token = generateSecret(PREFIX);
-    const stored: ServiceToken = {
-      id: randomUUID(),
-      name,
-      scopes,
-      digest: this.digest.of(token),
-      createdAt: this.clock.now(),
-      lastUsedAt: null,
-      expiresAt: null,
-      revokedAt: null,
-    };
-    await this.transaction.manager.insert(ServiceToken, stored);
-    return { stored, token };
   }
 }
 

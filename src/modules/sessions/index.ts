@@ -1,4 +1,9 @@
 export { SessionsModule } from './sessions.module.js';
-export { SessionsRepository, type SessionDetails, type UserSession } from './sessions.repository.js';
-export { SESSION_NOT_FOUND } from './sessions.dto.js';
+export {
+  REQUIRED_SESSION,
+  SessionsRepository,
+  type SessionDetails,
+  type UserSession,
+} from './sessions.repository.js';
+export { SESSION_NOT_FOUND } from './sessions-errors.js';
 export { SessionsService } from './sessions.service.js';

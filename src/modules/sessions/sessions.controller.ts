@@ -18,11 +18,11 @@ import {
   OpenedSessionResponse,
   OpenSessionRequest,
   SessionResponse,
-  SessionsConfiguration,
 } from './sessions.dto.js';
+import { SessionsConfiguration } from './sessions.configuration.js';
 import { SessionsService } from './sessions.service.js';
 
-@Topic('Sessions', 'A user’s use of the client SDK, with your metadata.')
+@Topic('Sessions', 'A user’s use of the client SDK, with your metadata.', 30)
 @Controller('session')
 export class SessionsController {
   constructor(
@@ -31,24 +31,31 @@ export class SessionsController {
   ) {}
 
   @Post('create')
-  @PlatformOperation(CREATE_SESSION)
+  @PlatformOperation(CREATE_SESSION, 'sessions:write')
   create(
     @CurrentClient() client: AuthenticatedClient,
     @Body() request: CreateSessionRequest,
     @Attribution() attribution: RequestAttribution,
     @Idempotent() idempotent?: IdempotentRequest,
   ): Promise<SessionResponse> {
-    return this.idempotentRequests.once(idempotent, () => this.sessions.create(client, request, attribution));
+    return this.idempotentRequests.once(
+      idempotent,
+      () => this.sessions.create(client, request, attribution),
+      {
+        externalUserId: request.external_user_id,
+      },
+    );
   }
 
   @Post('extend')
-  @PlatformOperation(EXTEND_SESSION)
+  @PlatformOperation(EXTEND_SESSION, 'sessions:write')
   extend(
     @CurrentClient() client: AuthenticatedClient,
     @Body() request: ExtendSessionRequest,
     @Attribution() attribution: RequestAttribution,
+    @Idempotent() idempotent?: IdempotentRequest,
   ): Promise<OpenedSessionResponse> {
-    return this.sessions.extend(client, request.session_id, attribution);
+    return this.sessions.extend(client, request.session_id, attribution, idempotent);
   }
 
   @Post('open')

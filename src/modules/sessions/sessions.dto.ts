@@ -1,10 +1,6 @@
 import { IsUUID } from 'class-validator';
-import { ErrorKind, TOO_MANY_REQUESTS } from '../../infrastructure/errors/index.js';
-import {
-  IDEMPOTENCY_ERRORS,
-  IDEMPOTENCY_KEY_PARAMETER,
-  IDEMPOTENCY_REPLAYED_HEADER,
-} from '../../infrastructure/idempotency/index.js';
+import { TOO_MANY_REQUESTS } from '../../infrastructure/errors/index.js';
+import { ACCEPTS_IDEMPOTENCY_KEY, IDEMPOTENCY_ERRORS } from '../../infrastructure/idempotency/index.js';
 import {
   TimestampProperty,
   UuidProperty,
@@ -26,17 +22,8 @@ import {
   type SessionMetadata,
   type SessionType,
 } from '../../infrastructure/event-catalog/index.js';
-import { Configuration, EnvironmentVariable, IsIntegerBetween } from '../../infrastructure/config/index.js';
-
-@Configuration('Sessions')
-export class SessionsConfiguration {
-  @EnvironmentVariable(
-    'SESSION_OPENS_PER_MINUTE',
-    'Maximum number of sessions that one IP address may open per minute. In mobile networks, many users share an address.',
-  )
-  @IsIntegerBetween(1, 100_000_000)
-  opensPerMinute: number = 600;
-}
+import { SessionsConfiguration } from './sessions.configuration.js';
+import { EXTEND_NOT_SUPPORTED, SESSION_NOT_FOUND } from './sessions-errors.js';
 
 const CARD_ID_LENGTH = 256;
 
@@ -113,27 +100,20 @@ export class OpenedSessionResponse extends SessionResponse {
 /** How long a session is valid, and by how much an extension prolongs it (specification, "Sessions"). */
 export const SESSION_LIFETIME = 30 * MINUTE;
 
-export const SESSION_NOT_FOUND = new ErrorKind(404, 'SESSION_ERROR', 'SESSION_NOT_FOUND', {
-  when: 'The session does not exist or belongs to another client. Opening a session that has expired returns this error, too.',
-  message: 'There is no session with this ID.',
-});
-
-export const EXTEND_NOT_SUPPORTED = new ErrorKind(400, 'SESSION_ERROR', 'EXTEND_NOT_SUPPORTED', {
-  when: 'The session has expired and can no longer be extended.',
-  message: 'The session has expired. Create a new one.',
-});
-
 const MINUTES = SESSION_LIFETIME / MINUTE;
 
 export const CREATE_SESSION: OperationDocument = {
   operationId: 'createSession',
+  repeatable: 'always',
+  ifRepeated:
+    'You get another session. The session of the lost response expires after 30 minutes. With an idempotency key, ' +
+    'you get the same session.',
   summary: 'Create session',
   description:
     `Creates a session for one of your users. It is valid for ${MINUTES} minutes. Call this operation from your ` +
     'backend when a user is about to link a merchant or switch a card, and pass the ID of the session to the client ' +
     'SDK. Every webhook of the session returns the metadata that you attach.',
-  headerParameters: IDEMPOTENCY_KEY_PARAMETER,
-  responseHeaders: IDEMPOTENCY_REPLAYED_HEADER,
+  ...ACCEPTS_IDEMPOTENCY_KEY,
   body: CreateSessionRequest,
   response: SessionResponse,
   responseDescription: 'The session was created.',
@@ -142,18 +122,23 @@ export const CREATE_SESSION: OperationDocument = {
 
 export const EXTEND_SESSION: OperationDocument = {
   operationId: 'extendSession',
+  repeatable: 'with_idempotency_key',
+  ifRepeated: 'Each request adds 30 minutes. With an idempotency key, only the first one does.',
   summary: 'Extend session',
   description:
     `Adds ${MINUTES} minutes to the expiry of a session that has not expired. Call this operation while the user is still ` +
     'in the SDK and the session is about to expire. After it has expired, create a new session.',
+  ...ACCEPTS_IDEMPOTENCY_KEY,
   body: ExtendSessionRequest,
   response: OpenedSessionResponse,
   responseDescription: 'The session with its new expiry.',
-  errors: [EXTEND_NOT_SUPPORTED, SESSION_NOT_FOUND],
+  errors: [EXTEND_NOT_SUPPORTED, SESSION_NOT_FOUND, ...IDEMPOTENCY_ERRORS],
 };
 
 export const OPEN_SESSION: OperationDocument = {
   operationId: 'openSession',
+  repeatable: 'always',
+  ifRepeated: 'The same metadata is merged again, which changes nothing.',
   summary: 'Open session',
   description: (configurationOf) =>
     'Opens a session from the client SDK. The only credential is the ID of a session that has not expired. The ' +

@@ -3,7 +3,9 @@ import { ApiClientsModule } from '../api-clients/index.js';
 import { SessionsController } from './sessions.controller.js';
 import { SessionsRepository } from './sessions.repository.js';
 import { SessionsService } from './sessions.service.js';
+import './sessions.capability.js';
 
+/** Sessions of the client SDK and their metadata. */
 @Module({
   imports: [ApiClientsModule],
   controllers: [SessionsController],

@@ -1,11 +1,9 @@
 import { Injectable } from '@nestjs/common';
-import { prepared, Transaction } from '../../infrastructure/database/index.js';
+import { Transaction } from '../../infrastructure/database/index.js';
 import { HoldsUserData, type ErasedUser, type UserDataHolder } from '../../infrastructure/erasure/index.js';
 import { SECOND } from '../../infrastructure/time/index.js';
 import type { SessionMetadata } from '../../infrastructure/event-catalog/index.js';
 import { Session } from './session.entity.js';
-
-type StoredDetails = Pick<Session, 'id' | 'clientId' | 'externalUserId' | 'cardId' | 'metadata'>;
 
 /** Data of a session that its webhooks contain. */
 export interface SessionDetails extends Pick<Session, 'externalUserId' | 'cardId'> {
@@ -13,13 +11,20 @@ export interface SessionDetails extends Pick<Session, 'externalUserId' | 'cardId
   readonly metadata: SessionMetadata | undefined;
 }
 
-/** What a list of the sessions of a user shows. */
+/** A session in a list of the sessions of a user. */
 export type UserSession = Pick<Session, 'id' | 'type' | 'createdAt' | 'expiresAt'>;
 
-const DETAILS_BY_IDS = prepared(
-  `SELECT id, client_id AS "clientId", external_user_id AS "externalUserId", card_id AS "cardId", metadata
-     FROM session WHERE id = ANY ($1)`,
-);
+/**
+ * The part of the statement that publishes events (`webhooks/queue/sql/publish-events.ts`) that looks up the session that a `request`
+ * requires. The metadata is JSON text as `JSON.stringify` writes it, because it becomes a part of the webhook; null if none was attached.
+ */
+export const REQUIRED_SESSION = `
+         SELECT id, (SELECT '{' || string_agg(to_json(key)::text || ':' || value::text, ',') || '}'
+                       FROM jsonb_each(metadata)) AS metadata
+           FROM session
+          WHERE request.requires_session AND session.id = request.session_id
+            AND session.client_id = request.client_id AND session.external_user_id = request.external_user_id
+          LIMIT 1`;
 
 const SESSIONS_PER_ERASURE = 1_000;
 /**
@@ -37,22 +42,9 @@ export class SessionsRepository implements UserDataHolder {
   eraseBatch({ clientId, externalUserId }: ErasedUser): Promise<number> {
     return this.transaction.change(
       `DELETE FROM session
-        WHERE id = ANY (ARRAY(SELECT id FROM session WHERE client_id = $1 AND external_user_id = $2 LIMIT $3))`,
+        WHERE id = ANY (ARRAY(
+          SELECT id FROM session WHERE client_id = $1 AND external_user_id = $2 ORDER BY id LIMIT $3 FOR UPDATE))`,
       [clientId, externalUserId, SESSIONS_PER_ERASURE],
-    );
-  }
-
-  /**
-   * Returns the details of sessions by ID (UUIDs), whichever client they belong to: the caller checks the client. One statement
-   * reads all of them.
-   */
-  async detailsById(
-    ids: readonly string[],
-  ): Promise<Map<string, SessionDetails & { readonly clientId: string }>> {
-    if (ids.length === 0) return new Map();
-    const sessions = await this.transaction.manager.query<StoredDetails[]>(DETAILS_BY_IDS, [ids]);
-    return new Map(
-      sessions.map((session) => [session.id, { clientId: session.clientId, ...toDetails(session) }]),
     );
   }
 
@@ -82,7 +74,7 @@ export function toDetails({
   externalUserId,
   cardId,
   metadata,
-}: Omit<StoredDetails, 'id' | 'clientId'>): SessionDetails {
+}: Pick<Session, 'externalUserId' | 'cardId' | 'metadata'>): SessionDetails {
   const isEmpty = Object.keys(metadata).length === 0;
   return { externalUserId, cardId, metadata: isEmpty ? undefined : metadata };
 }

@@ -5,20 +5,24 @@ import type { AuthenticatedClient } from '../../infrastructure/auth/index.js';
 import { Sealer } from '../../infrastructure/crypto/index.js';
 import { KeyedQueue, Transaction, Transactional } from '../../infrastructure/database/index.js';
 import { INVALID_FIELD } from '../../infrastructure/errors/index.js';
+import { IdempotentRequests, type IdempotentRequest } from '../../infrastructure/idempotency/index.js';
 import type { AttributedClient, RequestAttribution } from '../../infrastructure/http/index.js';
 import { Clock } from '../../infrastructure/time/index.js';
-import { mergeMetadata, validateMetadataSize } from '../../infrastructure/event-catalog/index.js';
+import {
+  mergeMetadata,
+  validateMetadataSize,
+  type SessionMetadata,
+} from '../../infrastructure/event-catalog/index.js';
 import { ApiClientDirectory } from '../api-clients/index.js';
 import { Session } from './session.entity.js';
 import {
-  EXTEND_NOT_SUPPORTED,
   SESSION_LIFETIME,
-  SESSION_NOT_FOUND,
   type CreateSessionRequest,
   type OpenedSessionResponse,
   type OpenSessionRequest,
   type SessionResponse,
 } from './sessions.dto.js';
+import { EXTEND_NOT_SUPPORTED, SESSION_NOT_FOUND } from './sessions-errors.js';
 import { SessionsRepository, toDetails, type SessionDetails } from './sessions.repository.js';
 
 /** Sessions of users in the client SDK, and their metadata (specification, "Sessions"). */
@@ -32,6 +36,7 @@ export class SessionsService {
     private readonly repository: SessionsRepository,
     private readonly clients: ApiClientDirectory,
     private readonly sealer: Sealer,
+    private readonly idempotentRequests: IdempotentRequests,
     private readonly clock: Clock,
   ) {}
 
@@ -50,9 +55,13 @@ export class SessionsService {
   async createForSignIn(
     id: string,
     { clientId }: Pick<AttributedClient, 'clientId'>,
-    externalUserId: string,
+    {
+      externalUserId,
+      metadata,
+    }: { readonly externalUserId: string; readonly metadata: SessionMetadata | null },
   ): Promise<void> {
-    await this.store(id, clientId, { type: 'link', external_user_id: externalUserId });
+    const attached = metadata && { metadata };
+    await this.store(id, clientId, { type: 'link', external_user_id: externalUserId, ...attached });
   }
 
   private async store(id: string, clientId: string, request: CreateSessionRequest): Promise<void> {
@@ -76,15 +85,19 @@ export class SessionsService {
     { clientId }: AuthenticatedClient,
     id: string,
     attribution: RequestAttribution,
+    idempotent?: IdempotentRequest,
   ): Promise<OpenedSessionResponse> {
     const session = await this.transaction.manager.findOneBy(Session, { id, clientId });
     if (!session) throw SESSION_NOT_FOUND.error();
     attribution.externalUserId = session.externalUserId;
-    const expiresAt = await this.changes.run(session.id, () =>
-      this.repository.extend(session, SESSION_LIFETIME, this.clock.now()),
+    const extend = async (): Promise<OpenedSessionResponse> => {
+      const expiresAt = await this.repository.extend(session, SESSION_LIFETIME, this.clock.now());
+      if (!expiresAt) throw EXTEND_NOT_SUPPORTED.error();
+      return { session: session.id, expires_at: expiresAt };
+    };
+    return this.changes.run(session.id, () =>
+      this.idempotentRequests.once(idempotent, extend, { externalUserId: session.externalUserId }),
     );
-    if (!expiresAt) throw EXTEND_NOT_SUPPORTED.error();
-    return { session: session.id, expires_at: expiresAt };
   }
 
   /**

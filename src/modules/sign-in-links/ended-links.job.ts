@@ -16,9 +16,22 @@ export class EndedLinksJob extends RecurringJob {
 
   @Interval(5 * SECOND)
   run(): Promise<void> {
-    return this.start(async () => {
-      while (await this.links.publishExpired());
-      while (await this.links.undoEnded());
-    });
+    return this.start(() =>
+      this.forEach([() => this.publishExpired(), () => this.undoEnded()], (work) => work()),
+    );
+  }
+
+  private async publishExpired(): Promise<void> {
+    try {
+      while (!this.stopped.aborted && (await this.links.publishExpired()));
+    } catch (error) {
+      this.report(error);
+      // A page is one transaction, which one link may have failed.
+      await this.forEach(await this.links.expired(), (id) => this.links.publishExpired(1, id));
+    }
+  }
+
+  private async undoEnded(): Promise<void> {
+    while (!this.stopped.aborted && (await this.links.undoEnded()));
   }
 }

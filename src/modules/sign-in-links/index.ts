@@ -5,8 +5,7 @@ export { MerchantSignIn } from './merchant-sign-in.js';
 export { SIGN_IN_LINK_STATUSES } from './sign-in-link.entity.js';
 export {
   SIGN_IN_NOT_CONFIGURED,
-  SignInLinksService,
+  SignInLinkCreationService,
   type CreatedSignInLink,
-  type SignInAgent,
-  type SignInFailure,
-} from './sign-in-links.service.js';
+} from './sign-in-link-creation.service.js';
+export { SignInLinksService, type SignInAgent, type SignInFailure } from './sign-in-links.service.js';

@@ -2,11 +2,9 @@ import { Injectable } from '@nestjs/common';
 import type { PlatformEnvironment } from '../../infrastructure/config/index.js';
 import {
   MerchantGatewayService,
-  MerchantSignOutsRepository,
   type MerchantCredentials,
   type SignInOutcome,
   type SignInRequest,
-  type SignOut,
 } from '../merchant-gateway/index.js';
 import { MerchantStatusesService, type StatusByType } from '../merchant-statuses/index.js';
 
@@ -28,7 +26,6 @@ export class MerchantSignIn {
   constructor(
     private readonly statuses: MerchantStatusesService,
     private readonly gateway: MerchantGatewayService,
-    private readonly signOuts: MerchantSignOutsRepository,
   ) {}
 
   /** Returns whether sign-ins are supported in this environment. Each merchant also has its own status. */
@@ -63,14 +60,5 @@ export class MerchantSignIn {
   /** Undoes a sign-in, or ends one that waits for a code. @returns false if the gateway did not confirm it */
   async undo({ environment, signInId }: Pick<SignInRequest, 'environment' | 'signInId'>): Promise<boolean> {
     return environment === 'development' || this.gateway.undo(signInId);
-  }
-
-  /** Records that sign-ins have to be undone. `MerchantSignOutsJob` does so when no process waits for their responses anymore. */
-  async undoLater(
-    signIns: readonly (SignOut & Pick<SignInRequest, 'environment'>)[],
-    now: Date,
-  ): Promise<void> {
-    const real = signIns.filter(({ environment }) => environment === 'production');
-    await this.signOuts.add(real, now);
   }
 }

@@ -1,6 +1,7 @@
-import { Column, Entity } from 'typeorm';
+import { Column, Entity, IsNull } from 'typeorm';
 import type { PlatformEnvironment } from '../../infrastructure/config/index.js';
-import { DatedRow, DeleteAfter } from '../../infrastructure/database/index.js';
+import { DatedRow, DeleteAfter, DueSince } from '../../infrastructure/database/index.js';
+import type { SessionMetadata } from '../../infrastructure/event-catalog/index.js';
 import { DAY, MINUTE } from '../../infrastructure/time/index.js';
 import { MAX_EXTERNAL_USER_ID_LENGTH } from '../../infrastructure/validation/index.js';
 
@@ -8,7 +9,29 @@ import { MAX_EXTERNAL_USER_ID_LENGTH } from '../../infrastructure/validation/ind
 export const SIGN_IN_LINK_STATUSES = ['pending', 'completed', 'failed', 'expired', 'cancelled'] as const;
 export type SignInLinkStatus = (typeof SIGN_IN_LINK_STATUSES)[number];
 
-/** Milliseconds from the creation of a link until `expiresAt`. */
+/**
+ * How the person who opens a link proves to be the user. `phone`: the link was sent to the phone of the user. `partner_login`: the
+ * user logs in at the partner.
+ */
+export const SIGN_IN_PROOFS = ['partner_login', 'phone'] as const;
+export type SignInProof = (typeof SIGN_IN_PROOFS)[number];
+
+/** The creators of a link. */
+export const SIGN_IN_LINK_SOURCES = ['agent', 'backend', 'dashboard'] as const;
+export type SignInLinkSource = (typeof SIGN_IN_LINK_SOURCES)[number];
+
+/** `other_link`: the user signed in with another link. `revocation`: the agent may no longer act for the user. */
+export const SIGN_IN_LINK_CANCELLERS = [
+  'user',
+  'agent',
+  'backend',
+  'dashboard',
+  'other_link',
+  'revocation',
+] as const;
+export type SignInLinkCanceller = (typeof SIGN_IN_LINK_CANCELLERS)[number];
+
+/** Milliseconds from the creation of a link until `expiresAt`, unless the backend chose another time. */
 export const LINK_LIFETIME = 15 * MINUTE;
 
 /**
@@ -17,7 +40,7 @@ export const LINK_LIFETIME = 15 * MINUTE;
  */
 @Entity({ name: 'sign_in_link' })
 export class SignInLink extends DatedRow {
-  /** SHA-256. */
+  /** SHA-256. The token of a link that requires a login is not known to anyone. */
   @Column({ name: 'token_hash', type: 'bytea' })
   tokenHash!: Buffer;
 
@@ -30,15 +53,33 @@ export class SignInLink extends DatedRow {
   @Column({ name: 'external_user_id', type: 'varchar', length: MAX_EXTERNAL_USER_ID_LENGTH })
   externalUserId!: string;
 
-  /** SHA-256 of the MCP token of the agent. Its revocation cancels the link. Null for links from before this column existed. */
+  /** SHA-256 of the MCP token of the agent. Its revocation cancels the link. Null for links that no agent created. */
   @Column({ name: 'mcp_token_hash', type: 'bytea', nullable: true })
   mcpTokenHash!: Buffer | null;
+
+  @Column({ type: 'varchar', length: 13, default: 'phone' })
+  proof!: SignInProof;
+
+  @Column({ type: 'varchar', length: 9, default: 'agent' })
+  source!: SignInLinkSource;
+
+  /** Where the user goes when the link has ended. */
+  @Column({ name: 'return_url', type: 'text', nullable: true })
+  returnUrl!: string | null;
+
+  /** For the webhooks of the sign-in. */
+  @Column({ type: 'jsonb', nullable: true })
+  metadata!: SessionMetadata | null;
 
   @Column({ name: 'merchant_id', type: 'integer' })
   merchantId!: number;
 
   @Column({ type: 'varchar', length: 9 })
   status!: Exclude<SignInLinkStatus, 'expired'>;
+
+  /** The party that cancelled a cancelled link. Null if version 0.4.0 cancelled it. */
+  @Column({ name: 'cancelled_by', type: 'varchar', length: 10, nullable: true })
+  cancelledBy!: SignInLinkCanceller | null;
 
   /**
    * ID of the sign-in at the merchant, from the first attempt until its outcome is final. If the link ends before that, the sign-in
@@ -64,7 +105,8 @@ export class SignInLink extends DatedRow {
   sessionId!: string | null;
 
   /** An expired link is kept for another week, so that agents and operators can see its status. */
-  @DeleteAfter(7 * DAY)
+  @DueSince<SignInLink>('expired_sign_in_links', { status: 'pending', finishedAt: IsNull() })
+  @DeleteAfter(7 * DAY, 'finished_at IS NOT NULL AND sign_in_id IS NULL')
   @Column({ name: 'expires_at', type: 'timestamptz', precision: 3 })
   expiresAt!: Date;
 

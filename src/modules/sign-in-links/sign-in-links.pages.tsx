@@ -4,22 +4,35 @@ import type { PlatformEnvironment } from '../../infrastructure/config/index.js';
 import {
   actionColumn,
   Badge,
+  ButtonLink,
+  CodeBlock,
   ConfirmPage,
   dashboardPath,
+  FormPage,
   HiddenField,
   inEachEnvironment,
   ListPage,
   pathWith,
   SessionLink,
+  TextField,
   UserField,
   type Column,
+  UNCHANGEABLE,
   type Confirmation,
+  type FormDescription,
   type ListDescription,
   type PageVisit,
   type Tone,
 } from '../../infrastructure/pages/index.js';
-import { ListSignInLinksQuery, type SignInLinkResponse } from './sign-in-links.dto.js';
+import {
+  CreateSignInLinkForm,
+  DEFAULT_LIFETIME_SECONDS,
+  ListSignInLinksQuery,
+  type SignInLinkResponse,
+} from './sign-in-links.dto.js';
+import { SignInLinkCreationService } from './sign-in-link-creation.service.js';
 import { SignInLinksService } from './sign-in-links.service.js';
+import { SIGN_IN_LINK_PERMISSIONS } from './sign-in-links.capability.js';
 
 const linksOf = (environment: PlatformEnvironment) => ({
   title: 'Sign-in links',
@@ -34,6 +47,26 @@ const STATUSES: Readonly<Record<SignInLinkResponse['status'], readonly [tone: To
   cancelled: ['soft', 'Cancelled'],
 };
 
+const SOURCES: Readonly<Record<SignInLinkResponse['source'], string>> = {
+  agent: 'Agent',
+  backend: 'Your backend',
+  dashboard: 'Dashboard',
+};
+
+const PROOFS: Readonly<Record<SignInLinkResponse['proof'], string>> = {
+  partner_login: 'login',
+  phone: 'text message',
+};
+
+const CANCELLERS: Readonly<Record<NonNullable<SignInLinkResponse['cancelled_by']>, string>> = {
+  user: 'By the user',
+  agent: 'By the agent',
+  backend: 'By your backend',
+  dashboard: 'In the dashboard',
+  other_link: 'The user signed in with another link',
+  revocation: 'The agent may no longer act for the user',
+};
+
 const FAILURES: Readonly<Record<NonNullable<SignInLinkResponse['failure_reason']>, string>> = {
   denied: 'The merchant denied the sign-in',
   too_many_attempts: 'Too many attempts',
@@ -41,7 +74,7 @@ const FAILURES: Readonly<Record<NonNullable<SignInLinkResponse['failure_reason']
 };
 
 @Controller(inEachEnvironment('sign-in-links'))
-class LinksPage extends ListPage('listSignInLinks', ListSignInLinksQuery) {
+class LinksPage extends ListPage(SIGN_IN_LINK_PERMISSIONS.listSignInLinks, ListSignInLinksQuery) {
   @Inject() private readonly links!: SignInLinksService;
 
   describe({
@@ -57,7 +90,13 @@ class LinksPage extends ListPage('listSignInLinks', ListSignInLinksQuery) {
       messages: {
         cancelled: 'The sign-in link was cancelled.',
         ended: 'The sign-in link had ended before it could be cancelled.',
+        sent: 'The sign-in link was sent.',
       },
+      actions: (
+        <ButtonLink permission={SIGN_IN_LINK_PERMISSIONS.createSignInLink} to={`${path}/create`}>
+          Create link
+        </ButtonLink>
+      ),
       filters: <UserField />,
       requires: 'external_user_id',
       apply: 'Show links',
@@ -66,7 +105,7 @@ class LinksPage extends ListPage('listSignInLinks', ListSignInLinksQuery) {
       columns: [
         ...LINK_COLUMNS,
         actionColumn({
-          operation: 'cancelSignInLink',
+          permission: SIGN_IN_LINK_PERMISSIONS.cancelSignInLink,
           label: 'Cancel',
           to: ({ id, status }) =>
             status === 'pending' ? pathWith(`${path}/${id}/cancel`, user, {}) : undefined,
@@ -75,7 +114,7 @@ class LinksPage extends ListPage('listSignInLinks', ListSignInLinksQuery) {
       ],
       empty: {
         title: 'This user has no sign-in links',
-        text: `Links appear here when an agent sends one to the user in the ${environment} environment, and stay for a week.`,
+        text: `Links appear here when an agent, your backend or a user of the dashboard creates one in the ${environment} environment, and stay for a week.`,
       },
     };
   }
@@ -84,27 +123,35 @@ class LinksPage extends ListPage('listSignInLinks', ListSignInLinksQuery) {
 export const LINK_COLUMNS: readonly Column<SignInLinkResponse>[] = [
   { title: 'Merchant', kind: 'main', cell: ({ merchant }) => merchant.name },
   { title: 'Status', kind: 'status', cell: (link) => <Status {...link} /> },
-  { title: 'Sent', kind: 'time', cell: ({ created_at }) => created_at },
+  {
+    title: 'Created by',
+    kind: 'short',
+    isOnDeskOnly: true,
+    cell: ({ source, proof }) => `${SOURCES[source]} (${PROOFS[proof]})`,
+  },
+  { title: 'Created', kind: 'time', isOnDeskOnly: true, cell: ({ created_at }) => created_at },
   { title: 'Expires', kind: 'time', cell: ({ expires_at }) => expires_at },
   {
     title: 'Session',
     kind: 'id',
+    isOnDeskOnly: true,
     cell: ({ session_id: id, created_at: time }) =>
       id === null ? 'None' : <SessionLink id={id} time={time} />,
   },
 ];
 
-function Status({ status, failure_reason: reason }: SignInLinkResponse): VNode {
+function Status({ status, failure_reason: reason, cancelled_by: canceller }: SignInLinkResponse): VNode {
   const [tone, label] = STATUSES[status];
+  const why = (reason && FAILURES[reason]) ?? (canceller && CANCELLERS[canceller]);
   return (
     <>
-      <Badge tone={tone}>{label}</Badge> {reason === null ? null : FAILURES[reason]}
+      <Badge tone={tone}>{label}</Badge> {why}
     </>
   );
 }
 
 @Controller(inEachEnvironment('sign-in-links/:id/cancel'))
-class CancelPage extends ConfirmPage('cancelSignInLink') {
+class CancelPage extends ConfirmPage(SIGN_IN_LINK_PERMISSIONS.cancelSignInLink) {
   @Inject() private readonly links!: SignInLinksService;
 
   /** @param visit.query `external_user_id`, also in the form: the user whose links are shown next */
@@ -113,16 +160,17 @@ class CancelPage extends ConfirmPage('cancelSignInLink') {
     return {
       title: 'Cancel the sign-in link?',
       parent,
+      ...UNCHANGEABLE,
       values: query,
       text: (
         <>
-          <p>Nobody can sign in with the link anymore. The agent can send another one.</p>
+          <p>Nobody can sign in with the link anymore. Another one can be created.</p>
           <HiddenField name="external_user_id" />
         </>
       ),
       button: 'Cancel link',
       perform: async () => {
-        const { status } = await this.links.cancelFor(actor, params.id, actor.origin, environment);
+        const { status } = await this.links.cancelFor(actor, params.id, actor.origin, { environment });
         const done = status === 'cancelled' ? status : 'ended';
         const next = { external_user_id: form.get('external_user_id') ?? '', done };
         return { redirectTo: `${parent.path}?${new URLSearchParams(next)}` };
@@ -131,4 +179,59 @@ class CancelPage extends ConfirmPage('cancelSignInLink') {
   }
 }
 
-export const SIGN_IN_LINK_PAGES = [LinksPage, CancelPage];
+@Controller(inEachEnvironment('sign-in-links/create'))
+class CreatePage extends FormPage(SIGN_IN_LINK_PERMISSIONS.createSignInLink, CreateSignInLinkForm) {
+  @Inject() private readonly creation!: SignInLinkCreationService;
+
+  describe({ actor, environment, query }: PageVisit): FormDescription<CreateSignInLinkForm> {
+    const parent = linksOf(environment);
+    return {
+      title: 'Create a sign-in link',
+      parent,
+      text: 'With the link, the user connects an account at a merchant. Without a phone number, the user has to log in on your login page first.',
+      values: { ...query, expires_in: DEFAULT_LIFETIME_SECONDS },
+      fields: (
+        <>
+          <TextField name="external_user_id" label="User" autocapitalize="none" />
+          <TextField name="merchant_id" label="Merchant ID" hint="From the list of merchants." />
+          <TextField
+            name="phone_number"
+            label="Phone number (optional)"
+            hint="With a country code, such as +12125550123. The link is then sent there, and you do not see it."
+          />
+          <TextField
+            name="return_url"
+            label="Return address (optional)"
+            hint="Where the user goes afterward."
+          />
+          <TextField name="expires_in" label="Expires in" hint="Seconds: 300 to 86,400." />
+        </>
+      ),
+      button: 'Create link',
+      perform: async (request) => {
+        const proof = request.phone_number === undefined ? 'partner_login' : 'phone';
+        const creation = { environment, origin: actor.origin };
+        const { url } = await this.creation.createFor(actor, { ...request, proof }, creation);
+        const list = pathWith(parent.path, { external_user_id: request.external_user_id }, {});
+        if (url === null) return { redirectTo: `${list}&done=sent` };
+        return {
+          title: 'Sign-in link',
+          parent,
+          content: (
+            <>
+              <p>
+                Send this link to the user. Anyone who opens it has to log in as the user on your login page.
+              </p>
+              <CodeBlock title="Link" code={url} />
+              <ButtonLink to={list} kind="second">
+                Show the links of the user
+              </ButtonLink>
+            </>
+          ),
+        };
+      },
+    };
+  }
+}
+
+export const SIGN_IN_LINK_PAGES = [LinksPage, CancelPage, CreatePage];

@@ -1,9 +1,10 @@
 import { Injectable } from '@nestjs/common';
-import { LessThan, MoreThan } from 'typeorm';
+import { IsNull, LessThan, LessThanOrEqual, MoreThan } from 'typeorm';
 import { Transaction } from '../../infrastructure/database/index.js';
 import { HoldsUserData, type ErasedUser, type UserDataHolder } from '../../infrastructure/erasure/index.js';
 import { MerchantGatewayService } from '../merchant-gateway/index.js';
-import { SignInLink } from './sign-in-link.entity.js';
+import type { EndedConnections } from '../mcp-tokens/index.js';
+import { SignInLink, type SignInLinkCanceller } from './sign-in-link.entity.js';
 
 /** The user of a client, whose links no other user or client can see. */
 export interface ExternalUser {
@@ -20,10 +21,13 @@ export interface CountedAttempt {
 }
 
 /** The data that events about the end of a link require. */
-export type EndedLink = Pick<SignInLink, 'id' | 'clientId' | 'environment' | 'externalUserId' | 'merchantId'>;
+export type EndedLink = Pick<
+  SignInLink,
+  'id' | 'clientId' | 'environment' | 'externalUserId' | 'merchantId' | 'metadata'
+>;
 
 /** A sign-in that has to be undone, because its link has ended. */
-export type SignInToUndo = Pick<SignInLink, 'environment'> & { readonly signInId: string };
+export type SignInToUndo = Pick<SignInLink, 'clientId' | 'environment'> & { readonly signInId: string };
 
 const LINKS_PER_ERASURE = 1_000;
 
@@ -45,7 +49,7 @@ export class SignInLinksRepository implements UserDataHolder {
        RETURNING sign_in_id AS "signInId", sign_in_asked_at AS "askedAt"`,
       [clientId, externalUserId, LINKS_PER_ERASURE],
     );
-    await this.gateway.undoLater(environment, signIns);
+    await this.gateway.undoLater(signIns.map((signIn) => ({ ...signIn, clientId, environment })));
     return signIns.length;
   }
 
@@ -99,31 +103,47 @@ export class SignInLinksRepository implements UserDataHolder {
                 WHERE sign_in_id IS NOT NULL AND sign_in_asked_at < $1 AND (status <> 'pending' OR expires_at <= $2)
                 ORDER BY sign_in_asked_at LIMIT $3 FOR UPDATE SKIP LOCKED) ended
         WHERE link.id = ended.id
-        RETURNING link.environment, ended.sign_in_id AS "signInId"`,
+        RETURNING link.client_id AS "clientId", link.environment, ended.sign_in_id AS "signInId"`,
       [askedBefore, now, limit],
     );
   }
 
   /** Ends a link that is still pending. @returns false if it had already ended */
-  async finish(id: string, status: 'failed' | 'cancelled', now: Date): Promise<boolean> {
+  async finish(
+    id: string,
+    end:
+      | { readonly status: 'failed' }
+      | { readonly status: 'cancelled'; readonly cancelledBy: SignInLinkCanceller },
+    now: Date,
+  ): Promise<boolean> {
     const pending = { id, status: 'pending' as const, expiresAt: MoreThan(now) };
     return this.transaction.updateRow(SignInLink, pending, {
-      status,
+      ...end,
       finishedAt: now,
       challengeSealed: null,
     });
   }
 
-  /** Records that the events of expired links are published. @returns the links */
-  async finishExpired(now: Date, limit: number): Promise<EndedLink[]> {
+  async expired(now: Date, limit: number): Promise<string[]> {
+    const found = await this.transaction.manager.find(SignInLink, {
+      select: { id: true },
+      where: { status: 'pending', finishedAt: IsNull(), expiresAt: LessThanOrEqual(now) },
+      order: { expiresAt: 'ASC' },
+      take: limit,
+    });
+    return found.map(({ id }) => id);
+  }
+
+  /** Records that the events of expired links are published. @param id only of this link @returns the links */
+  async finishExpired(now: Date, limit: number, id?: string): Promise<EndedLink[]> {
     return this.transaction.changedRows<EndedLink>(
       `UPDATE sign_in_link SET finished_at = $1
         WHERE id IN (SELECT id FROM sign_in_link
-                      WHERE status = 'pending' AND finished_at IS NULL AND expires_at <= $1
+                      WHERE status = 'pending' AND finished_at IS NULL AND expires_at <= $1 AND id = COALESCE($3, id)
                       ORDER BY expires_at LIMIT $2 FOR UPDATE SKIP LOCKED)
         RETURNING id, client_id AS "clientId", environment, external_user_id AS "externalUserId",
-                  merchant_id AS "merchantId"`,
-      [now, limit],
+                  merchant_id AS "merchantId", metadata`,
+      [now, limit, id],
     );
   }
 
@@ -143,6 +163,7 @@ export class SignInLinksRepository implements UserDataHolder {
           ORDER BY id FOR UPDATE)
        UPDATE sign_in_link link
           SET status = CASE WHEN link.id = $1 THEN 'completed' ELSE 'cancelled' END,
+              cancelled_by = CASE WHEN link.id <> $1 THEN 'other_link' END,
               session_id = CASE WHEN link.id = $1 THEN $6::uuid END,
               sign_in_id = NULLIF(link.sign_in_id, $6::uuid), finished_at = $5, challenge_sealed = NULL
          FROM pending
@@ -153,33 +174,34 @@ export class SignInLinksRepository implements UserDataHolder {
     return completed.length > 0;
   }
 
-  cancelByMcpToken(user: ExternalUser, tokenHash: Buffer, now: Date): Promise<void> {
-    return this.cancelWhere('mcp_token_hash = $4', user, tokenHash, now);
+  cancelByMcpToken({ clientId, externalUserId }: ExternalUser, tokenHash: Buffer, now: Date): Promise<void> {
+    return this.cancelWhere('mcp_token_hash = $4', [clientId, [externalUserId], now, tokenHash]);
   }
 
-  /** Cancels the pending links that were created with any token of the connection of an agent. */
-  cancelByConnection(user: ExternalUser, connectionId: string, now: Date): Promise<void> {
+  /** Cancels the pending links that were created with any token of the connections of agents. */
+  cancelByConnections(
+    { clientId, externalUserIds, connectionIds }: EndedConnections,
+    now: Date,
+  ): Promise<void> {
     const condition = `EXISTS (SELECT FROM mcp_token token
-                                 WHERE token.token_hash = sign_in_link.mcp_token_hash AND token.connection_id = $4)`;
-    return this.cancelWhere(condition, user, connectionId, now);
+                                 WHERE token.token_hash = sign_in_link.mcp_token_hash AND token.connection_id = ANY ($4))`;
+    return this.cancelWhere(condition, [clientId, externalUserIds, now, connectionIds]);
   }
 
   /** Locks the links in the same order as `complete`. */
   private async cancelWhere(
     condition: string,
-    { clientId, externalUserId }: ExternalUser,
-    value: Buffer | string,
-    now: Date,
+    values: readonly [clientId: string, externalUserIds: readonly string[], now: Date, created: unknown],
   ): Promise<void> {
     await this.transaction.manager.query(
       `WITH pending AS MATERIALIZED (
          SELECT id FROM sign_in_link
-          WHERE client_id = $1 AND external_user_id = $2 AND ${condition}
+          WHERE client_id = $1 AND external_user_id = ANY ($2) AND ${condition}
             AND status = 'pending' AND expires_at > $3
           ORDER BY id FOR UPDATE)
-       UPDATE sign_in_link link SET status = 'cancelled', finished_at = $3, challenge_sealed = NULL
+       UPDATE sign_in_link link SET status = 'cancelled', cancelled_by = 'revocation', finished_at = $3, challenge_sealed = NULL
          FROM pending WHERE link.id = pending.id`,
-      [clientId, externalUserId, now, value],
+      [...values],
     );
   }
 }

@@ -25,6 +25,7 @@ import { Topic } from '../../infrastructure/openapi/index.js';
 import { DashboardOperation } from '../../infrastructure/surfaces/index.js';
 import {
   CreateWebhookEndpointRequest,
+  RotateWebhookEndpointKeyRequest,
   UpdateWebhookEndpointRequest,
   WebhookEndpointListResponse,
   WebhookEndpointResponse,
@@ -33,9 +34,12 @@ import {
   GET_ENDPOINT,
   CREATE_ENDPOINT,
   UPDATE_ENDPOINT,
+  ROTATE_KEY,
   DELETE_ENDPOINT,
 } from './webhook-endpoints.dto.js';
+import { EndpointSigningService } from './endpoint-signing.service.js';
 import { WebhookEndpointsService } from './webhook-endpoints.service.js';
+import { ENDPOINT_PERMISSIONS } from './webhook-endpoints.capability.js';
 
 /**
  * Requires access to the endpoint in the path. Nest runs interceptors before it reads and validates the body, so a user
@@ -57,11 +61,12 @@ class EndpointAccessInterceptor implements NestInterceptor {
 export class WebhookEndpointsController {
   constructor(
     private readonly endpoints: WebhookEndpointsService,
+    private readonly signing: EndpointSigningService,
     private readonly idempotentRequests: IdempotentRequests,
   ) {}
 
   @Get('webhook-endpoints')
-  @DashboardOperation(LIST_ENDPOINTS)
+  @DashboardOperation(LIST_ENDPOINTS, ENDPOINT_PERMISSIONS.listWebhookEndpoints)
   list(
     @CurrentActor() actor: DashboardActor,
     @Query() query: WebhookEndpointsQuery,
@@ -70,13 +75,13 @@ export class WebhookEndpointsController {
   }
 
   @Get('webhook-endpoints/:id')
-  @DashboardOperation(GET_ENDPOINT)
+  @DashboardOperation(GET_ENDPOINT, ENDPOINT_PERMISSIONS.getWebhookEndpoint)
   get(@CurrentActor() actor: DashboardActor, @Param('id') id: string): Promise<WebhookEndpointResponse> {
     return this.endpoints.get(actor, id);
   }
 
   @Post('webhook-endpoints/create')
-  @DashboardOperation(CREATE_ENDPOINT)
+  @DashboardOperation(CREATE_ENDPOINT, ENDPOINT_PERMISSIONS.createWebhookEndpoint)
   create(
     @CurrentActor() actor: DashboardActor,
     @Body() request: CreateWebhookEndpointRequest,
@@ -87,7 +92,7 @@ export class WebhookEndpointsController {
 
   @Patch('webhook-endpoints/:id')
   @UseInterceptors(EndpointAccessInterceptor)
-  @DashboardOperation(UPDATE_ENDPOINT)
+  @DashboardOperation(UPDATE_ENDPOINT, ENDPOINT_PERMISSIONS.updateWebhookEndpoint)
   update(
     @CurrentActor() actor: DashboardActor,
     @Param('id') id: string,
@@ -96,8 +101,20 @@ export class WebhookEndpointsController {
     return this.endpoints.update(actor, id, request);
   }
 
+  @Post('webhook-endpoints/:id/rotate-key')
+  @UseInterceptors(EndpointAccessInterceptor)
+  @DashboardOperation(ROTATE_KEY, ENDPOINT_PERMISSIONS.rotateWebhookEndpointKey)
+  rotateKey(
+    @CurrentActor() actor: DashboardActor,
+    @Param('id') id: string,
+    @Body() request: RotateWebhookEndpointKeyRequest,
+    @Idempotent() idempotent?: IdempotentRequest,
+  ): Promise<WebhookEndpointResponse> {
+    return this.idempotentRequests.once(idempotent, () => this.signing.rotateKey(actor, id, request));
+  }
+
   @Delete('webhook-endpoints/:id')
-  @DashboardOperation(DELETE_ENDPOINT)
+  @DashboardOperation(DELETE_ENDPOINT, ENDPOINT_PERMISSIONS.deleteWebhookEndpoint)
   delete(@CurrentActor() actor: DashboardActor, @Param('id') id: string): Promise<WebhookEndpointResponse> {
     return this.endpoints.delete(actor, id);
   }

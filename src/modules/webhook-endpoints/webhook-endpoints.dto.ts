@@ -17,7 +17,6 @@ import {
   TimestampProperty,
   UuidProperty,
   uuidParameter,
-  withMessages,
   type OperationDocument,
 } from '../../infrastructure/openapi/index.js';
 import type { PlatformEnvironment } from '../../infrastructure/config/index.js';
@@ -28,27 +27,31 @@ import {
   EnvironmentField,
   Field,
   HasValidContents,
+  IntegerField,
   MESSAGES,
   TextField,
   validateItems,
   withMessage,
 } from '../../infrastructure/validation/index.js';
-import {
-  ENVIRONMENT_MISMATCH,
-  ErrorKind,
-  INVALID_FIELD,
-  type ErrorCode,
-  type ErrorDescription,
-} from '../../infrastructure/errors/index.js';
+import { ENVIRONMENT_MISMATCH } from '../../infrastructure/errors/index.js';
 import {
   IDEMPOTENCY_ERRORS,
   IDEMPOTENCY_KEY_PARAMETER,
   IDEMPOTENCY_REPLAYED_HEADER,
 } from '../../infrastructure/idempotency/index.js';
 import { HttpClient } from '../../infrastructure/http-client/index.js';
+import { DEFAULT_OVERLAP_HOURS, MAX_OVERLAP_HOURS } from '../../infrastructure/crypto/index.js';
+import { HeadersField, MAX_HEADERS, type HeaderChanges } from './own-headers.js';
+import { SIGNINGS, type Signing } from './webhook-endpoint-key.entity.js';
 import { MAX_DESCRIPTION_LENGTH, MAX_ENDPOINTS, MAX_URL_LENGTH } from './webhook-endpoint.entity.js';
+import {
+  WEBHOOK_ENDPOINT_ALREADY_EXISTS,
+  WEBHOOK_ENDPOINT_KEY_ROTATING,
+  WEBHOOK_ENDPOINT_LIMIT_REACHED,
+  WEBHOOK_ENDPOINT_NOT_FOUND,
+} from './webhook-endpoints-errors.js';
 
-const NOT_PUBLIC = 'The url field must be a public https URL.';
+const notPublic = (field: string): string => `The ${field} field must be a public https URL.`;
 
 /** Requires a URL that webhooks can be sent to, which depends on `WEBHOOK_TARGETS`. */
 @Injectable()
@@ -59,35 +62,7 @@ export class WebhookUrlConstraint implements ValidatorConstraintInterface {
   validate(url: string): boolean {
     return this.http.urlProblem(url) === undefined;
   }
-
-  defaultMessage(): string {
-    return NOT_PUBLIC;
-  }
 }
-
-function kind(status: number, code: ErrorCode, description: ErrorDescription): ErrorKind {
-  return new ErrorKind(status, 'WEBHOOK_ENDPOINT_ERROR', code, description);
-}
-
-export const WEBHOOK_ENDPOINT_NOT_FOUND = kind(404, 'WEBHOOK_ENDPOINT_NOT_FOUND', {
-  when: 'There is no webhook endpoint with this ID, or it belongs to another organization.',
-  message: 'There is no webhook endpoint with this ID.',
-});
-
-export const WEBHOOK_ENDPOINT_ALREADY_EXISTS = kind(409, 'WEBHOOK_ENDPOINT_ALREADY_EXISTS', {
-  when: 'The environment already has a webhook endpoint with the same URL.',
-  message: 'There is a webhook endpoint with this URL in this environment already.',
-});
-
-export const WEBHOOK_ENDPOINT_LIMIT_REACHED = kind(409, 'WEBHOOK_ENDPOINT_LIMIT_REACHED', {
-  when: `The environment already has ${MAX_ENDPOINTS} webhook endpoints.`,
-  message: `The environment already has the maximum of ${MAX_ENDPOINTS} webhook endpoints.`,
-});
-
-export const WEBHOOK_ENDPOINT_DISABLED = kind(409, 'WEBHOOK_ENDPOINT_DISABLED', {
-  when: 'The webhook endpoint is disabled, because it failed for days.',
-  message: 'The webhook endpoint is disabled. Change its status to enabled first.',
-});
 
 const EXAMPLE_ID = 'c7d1a3b2-6a7e-4a4e-9a57-2f8f0d3b5c11';
 const EXAMPLE_URL = 'https://hooks.example.com/merchants';
@@ -154,6 +129,19 @@ const EVENTS_VALIDATORS = [
   HasValidContents((events, field) => validateItems(events as readonly unknown[], field, validateEventName)),
 ];
 
+const SIGNING = enumeration(
+  'WebhookEndpointSigning',
+  SIGNINGS,
+  'What makes the header `webhook-signature` of the deliveries to a webhook endpoint. `client`: the secret of the API client. ' +
+    '`hmac`: a secret that only this endpoint has. `ed25519`: a private key that never leaves the service.',
+);
+const EXAMPLE_SIGNING_KEY = 'whsec_x9Vb1Yk3n8mJrT5pQ2wL7cZ4dG6hF0sA1eR9uI3oK2M=';
+const HEADERS_DESCRIPTION =
+  `At most ${MAX_HEADERS} headers of your own, by name, such as the key of a gateway before your receiver. The service ` +
+  'sends them with each delivery, stores their values encrypted, and never returns them.';
+const OVERLAP =
+  'Hours for which the previous key signs, too: each delivery has both signatures. 0 ends all earlier keys at once, after a leak.';
+
 const STATUS_FIELD = { required: false, example: 'enabled' };
 
 export class WebhookEndpointsQuery {
@@ -165,7 +153,7 @@ export class CreateWebhookEndpointRequest {
   @EnvironmentField({ description: ENVIRONMENT })
   environment!: PlatformEnvironment;
 
-  @TextField(URL_FIELD, Validate(WebhookUrlConstraint))
+  @TextField(URL_FIELD, Validate(WebhookUrlConstraint, withMessage(notPublic)))
   url!: string;
 
   @TextField(DESCRIPTION_FIELD)
@@ -181,10 +169,42 @@ export class CreateWebhookEndpointRequest {
     default: 'enabled',
   })
   status?: SettableStatus;
+
+  @EnumField(SIGNING, {
+    required: false,
+    description:
+      'The key that signs the deliveries, besides `Service-Signature`. With a key of its own, the receiver needs no credential of the API.',
+    default: 'client',
+    example: 'hmac',
+  })
+  signing?: Signing;
+
+  @HeadersField(HEADERS_DESCRIPTION, 'values only')
+  headers?: Record<string, string>;
+}
+
+export class RotateWebhookEndpointKeyRequest {
+  @EnumField(SIGNING, {
+    required: false,
+    description:
+      'The kind of the new key. The default is the kind of the current key. An endpoint with `client` has no key to rotate.',
+    example: 'hmac',
+  })
+  signing?: Signing;
+
+  @IntegerField({
+    required: false,
+    min: 0,
+    max: MAX_OVERLAP_HOURS,
+    default: DEFAULT_OVERLAP_HOURS,
+    description: OVERLAP,
+    example: DEFAULT_OVERLAP_HOURS,
+  })
+  overlap_hours: number = DEFAULT_OVERLAP_HOURS;
 }
 
 export class UpdateWebhookEndpointRequest {
-  @TextField({ ...URL_FIELD, required: false }, Validate(WebhookUrlConstraint))
+  @TextField({ ...URL_FIELD, required: false }, Validate(WebhookUrlConstraint, withMessage(notPublic)))
   url?: string;
 
   @TextField({
@@ -213,6 +233,21 @@ export class UpdateWebhookEndpointRequest {
       'status `disabled`.',
   })
   status?: SettableStatus;
+
+  @EnumField(SIGNING, {
+    required: false,
+    description:
+      `The key that signs the deliveries. A change makes a new key; the previous one also signs for ${DEFAULT_OVERLAP_HOURS} more hours. ` +
+      'The present value changes nothing.',
+    example: 'hmac',
+  })
+  signing?: Signing;
+
+  @HeadersField(
+    `${HEADERS_DESCRIPTION} Headers that you leave out keep their values, unless the host or port of the URL changes: a new receiver gets only headers from the same request. \`null\` removes a header, or all of them.`,
+    'removal',
+  )
+  headers?: HeaderChanges | null;
 }
 
 @ApiSchema({ description: 'How deliveries to a webhook endpoint went recently.' })
@@ -281,6 +316,33 @@ export class WebhookEndpointResponse {
 
   @ObjectProperty(WebhookEndpointHealth, 'How deliveries to the endpoint went recently.')
   health!: WebhookEndpointHealth;
+
+  @EnumProperty(SIGNING, 'What makes the header `webhook-signature`. More may be added.', 'hmac')
+  signing!: Signing;
+
+  @TextProperty(
+    'The key that verifies `webhook-signature`, if `signing` is `ed25519`; null otherwise. It is not secret.',
+    null,
+    { nullable: true },
+  )
+  public_key!: string | null;
+
+  @TimestampProperty(
+    'During a rotation, the time until which the previous key also signs; null if only the newest signs.',
+    null,
+    { nullable: true },
+  )
+  previous_key_expires_at!: Date | null;
+
+  @TextProperty('Names of your own headers. Their values are not returned.', ['X-Api-Key'], { isArray: true })
+  header_names!: string[];
+
+  @TextProperty(
+    'The secret of the new key. Only in the response that makes a key of the kind `hmac`: store it in your receiver.',
+    EXAMPLE_SIGNING_KEY,
+    { required: false },
+  )
+  signing_key?: string;
 }
 
 export class WebhookEndpointListResponse {
@@ -291,7 +353,6 @@ export class WebhookEndpointListResponse {
 export const ENDPOINT_ID_PARAMETER = {
   id: uuidParameter('WebhookEndpointIdParameter', 'The `id` of the endpoint.', EXAMPLE_ID),
 };
-const INVALID = withMessages(INVALID_FIELD, NOT_PUBLIC);
 
 export const LIST_ENDPOINTS: OperationDocument = {
   operationId: 'listWebhookEndpoints',
@@ -316,6 +377,11 @@ export const GET_ENDPOINT: OperationDocument = {
 
 export const CREATE_ENDPOINT: OperationDocument = {
   operationId: 'createWebhookEndpoint',
+  place: 8,
+  repeatable: 'with_idempotency_key',
+  ifRepeated:
+    'With an idempotency key, you get the endpoint again. Without one, 409 `WEBHOOK_ENDPOINT_ALREADY_EXISTS` ' +
+    'means that the endpoint exists; `GET /webhook-endpoints` has its id.',
   summary: 'Create webhook endpoint',
   description:
     'Starts to send the events of the environment to this URL. Use it when a receiver is ready to respond. An ' +
@@ -326,7 +392,6 @@ export const CREATE_ENDPOINT: OperationDocument = {
   response: WebhookEndpointResponse,
   responseDescription: 'The endpoint was created.',
   errors: [
-    INVALID,
     ENVIRONMENT_MISMATCH,
     WEBHOOK_ENDPOINT_ALREADY_EXISTS,
     WEBHOOK_ENDPOINT_LIMIT_REACHED,
@@ -345,7 +410,36 @@ export const UPDATE_ENDPOINT: OperationDocument = {
   body: UpdateWebhookEndpointRequest,
   response: WebhookEndpointResponse,
   responseDescription: 'The updated endpoint.',
-  errors: [INVALID, ENVIRONMENT_MISMATCH, WEBHOOK_ENDPOINT_NOT_FOUND, WEBHOOK_ENDPOINT_ALREADY_EXISTS],
+  errors: [
+    ENVIRONMENT_MISMATCH,
+    WEBHOOK_ENDPOINT_NOT_FOUND,
+    WEBHOOK_ENDPOINT_ALREADY_EXISTS,
+    WEBHOOK_ENDPOINT_KEY_ROTATING,
+  ],
+};
+
+export const ROTATE_KEY: OperationDocument = {
+  operationId: 'rotateWebhookEndpointKey',
+  summary: 'Rotate the key of a webhook endpoint',
+  repeatable: 'with_idempotency_key',
+  ifRepeated:
+    'With an idempotency key, you get the same key again. Without one, 409 `WEBHOOK_ENDPOINT_KEY_ROTATING` means that the key was ' +
+    'rotated and the previous one still signs; an overlap of 0 hours makes another key.',
+  description:
+    'Makes a new key, and lets the previous one sign, too, until the overlap ends. Add the new key to your receiver during the ' +
+    'overlap. Use it regularly, after a leak, and to change what signs the deliveries.',
+  pathParameters: ENDPOINT_ID_PARAMETER,
+  headerParameters: IDEMPOTENCY_KEY_PARAMETER,
+  responseHeaders: IDEMPOTENCY_REPLAYED_HEADER,
+  body: RotateWebhookEndpointKeyRequest,
+  response: WebhookEndpointResponse,
+  responseDescription: 'The endpoint, with the new key.',
+  errors: [
+    ENVIRONMENT_MISMATCH,
+    WEBHOOK_ENDPOINT_NOT_FOUND,
+    WEBHOOK_ENDPOINT_KEY_ROTATING,
+    ...IDEMPOTENCY_ERRORS,
+  ],
 };
 
 export const DELETE_ENDPOINT: OperationDocument = {

@@ -1,4 +1,5 @@
 import { Injectable } from '@nestjs/common';
+import { IsNull, Not } from 'typeorm';
 import { Transaction } from '../../infrastructure/database/index.js';
 import { CLOCK_TOLERANCE, SECOND } from '../../infrastructure/time/index.js';
 import { WebhookEndpoint } from './webhook-endpoint.entity.js';
@@ -31,6 +32,22 @@ export class WebhookEndpointsRepository {
   /** Disables the endpoint, whose row the open transaction has locked. */
   async disable(id: string, now: Date): Promise<void> {
     await this.transaction.manager.update(WebhookEndpoint, { id }, { disabledAt: now });
+  }
+
+  /**
+   * Hides an endpoint with a long queue, whose row the open transaction has locked, and disables it, so that nothing is published to it.
+   * Its URL can be used again.
+   */
+  async hide(id: string, now: Date): Promise<void> {
+    await this.transaction.manager.query(
+      `UPDATE webhook_endpoint SET deleted_at = $2, disabled_at = COALESCE(disabled_at, $2), url = 'deleted:' || id WHERE id = $1`,
+      [id, now],
+    );
+  }
+
+  /** Removes an endpoint if it is hidden. */
+  async removeHidden(id: string): Promise<void> {
+    await this.transaction.manager.delete(WebhookEndpoint, { id, deletedAt: Not(IsNull()) });
   }
 
   /** Remembers that a disabled endpoint, whose row the open transaction has locked, has missed events since a time. */

@@ -1,7 +1,7 @@
 import { Matches } from 'class-validator';
 import { Configuration, EnvironmentVariable, IsIntegerBetween } from '../../infrastructure/config/index.js';
 import { SECOND } from '../../infrastructure/time/index.js';
-import { DEFAULT_RETRY_SECONDS } from './queue/delivery.js';
+import { DEFAULT_RETRY_SECONDS } from './delivery.js';
 
 @Configuration('Webhook deliveries')
 export class WebhookDeliveriesConfiguration {

@@ -1,9 +1,12 @@
+import { generateKeyPairSync, randomBytes, sign } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import type { OpenAPIObject, OperationObject, ParameterObject, RequestBodyObject } from '@nestjs/swagger';
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
 import formats from 'ajv-formats';
 import { EVENT_NAMES } from '../../infrastructure/event-catalog/index.js';
-import { deliveryHeaders } from './signing/event-signer.js';
+import { deliveryHeaders, standardSignature } from './signing/event-signer.js';
+// With the events of all capabilities.
+import '../../app.module.js';
 
 const committed = readFileSync(new URL('../../../openapi.json', import.meta.url), 'utf8');
 const document = JSON.parse(committed) as OpenAPIObject;
@@ -13,6 +16,20 @@ ajv.addSchema(document, 'document');
 
 it('The API document has exactly one webhook for each event', () => {
   expect(Object.keys(document.webhooks ?? {})).toEqual(EVENT_NAMES);
+});
+
+it('The schema of webhook-signature accepts the signatures of all kinds of keys', () => {
+  const parameter = document.components?.parameters?.['WebhookSignature'] as ParameterObject | undefined;
+  const schema = parameter?.schema;
+  const message = { id: 'id', timestampSeconds: 0, body: Buffer.from('{}') };
+  const client = standardSignature(message, 'secret');
+  const hmac = standardSignature(message, randomBytes(32));
+  const { privateKey } = generateKeyPairSync('ed25519');
+  const ed25519 = `v1a,${sign(null, message.body, privateKey).toString('base64')}`;
+  for (const sent of [client, hmac, ed25519, `${client} ${ed25519}`, `${ed25519} ${hmac} ${client}`])
+    expect(ajv.validate(schema as object, sent)).toBe(true);
+  for (const other of ['', 'v1,', `v1a,${hmac.slice(3)}`, `v1,${ed25519.slice(4)}`, `${client},${hmac}`])
+    expect(ajv.validate(schema as object, other)).toBe(false);
 });
 
 describe.each(EVENT_NAMES)('The webhook %s', (name) => {

@@ -26,7 +26,7 @@ function callback(components: Components): PathItem {
       propertyName: 'event',
       mapping: Object.fromEntries(events.map(([name, { $ref }]) => [name, $ref])),
     },
-    description: 'The body of a webhook. `event` tells which one.',
+    description: 'The body of a webhook. `event` names its type.',
   });
   const request = requestOf({
     operationId: 'receiveWebhook',
@@ -90,6 +90,9 @@ function requestOf({ schema, example, components, ...document }: WebhookRequest)
   };
 }
 
+/** One signature of `webhook-signature`: an HMAC of 32 bytes, or an Ed25519 signature of 64. */
+const SIGNATURE = '(?:v1,[A-Za-z0-9+/]{43}=|v1a,[A-Za-z0-9+/]{86}==)';
+
 /** Without Content-Type, which OpenAPI describes as the type of the body. */
 const HEADERS: Readonly<Record<string, { readonly description: string; readonly schema: SchemaObject }>> = {
   'Content-Length': {
@@ -121,10 +124,12 @@ const HEADERS: Readonly<Record<string, { readonly description: string; readonly 
   },
   'webhook-signature': {
     description:
-      'As in the Standard Webhooks specification: `v1,` followed by the HMAC-SHA256, in base64, of ' +
-      '`<webhook-id>.<webhook-timestamp>.<body>`. The key is the UTF-8 text of your client secret. ' +
-      'While two secrets are valid, there are two signatures, separated by a space.',
-    schema: { type: 'string', pattern: '^v1,[A-Za-z0-9+/]{43}=(?: v1,[A-Za-z0-9+/]{43}=)*$' },
+      'As in the Standard Webhooks specification: `v1,` followed by the HMAC-SHA256, or `v1a,` followed by the Ed25519 ' +
+      'signature, in base64, of `<webhook-id>.<webhook-timestamp>.<body>`. The `signing` of the endpoint says which key makes ' +
+      'it: `client`, the UTF-8 text of your client secret; `hmac`, the secret of the endpoint, whose bytes are encoded in base64 ' +
+      'after `whsec_`; `ed25519`, the private key that belongs to the `public_key` of the endpoint. During a rotation, there are ' +
+      'several signatures, separated by a space.',
+    schema: { type: 'string', pattern: `^${SIGNATURE}(?: ${SIGNATURE})*$` },
   },
 };
 

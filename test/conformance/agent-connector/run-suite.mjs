@@ -118,7 +118,7 @@ function print(runs) {
       .flatMap((run) => run.get(name) ?? [])
       .filter(({ status }) => status === 'FAILURE' || status === 'WARNING');
     const reasons = problems.map(({ id, errorMessage, details }) => {
-      // Whatever the scenario is about, the messages of the connector must be valid.
+      // In every scenario, the messages of the connector must be valid.
       const isExcused = !id.startsWith('wire-schema');
       const known = NOT_OFFERED.find(([pattern]) => isExcused && pattern.test(`${name}/${id}`))?.[1];
       if (known === undefined) isGreen = false;

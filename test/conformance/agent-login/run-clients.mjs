@@ -14,10 +14,14 @@ import { createInterface } from 'node:readline';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { AgentTokensService } from '../../../dist/src/modules/agent-authorization/connections/agent-tokens.service.js';
-import { AgentSettingsService } from '../../../dist/src/modules/agent-authorization/settings/agent-settings.service.js';
+import { RegisteredAgentsService } from '../../../dist/src/modules/agent-authorization/connections/registered-agents.service.js';
 import { McpTokensService } from '../../../dist/src/modules/mcp-tokens/index.js';
 import { DataSource } from 'typeorm';
-import { RECEIVER_CERTIFICATES, RECEIVER_KEY, TEST_AUTHORITY } from '../../support/receiver-certificates.ts';
+import {
+  RECEIVER_CERTIFICATES,
+  RECEIVER_KEY,
+  TEST_AUTHORITY,
+} from '../../support/webhooks/receiver-certificates.ts';
 import { basic, startService } from '../service.mjs';
 
 const execute = promisify(execFile);
@@ -228,7 +232,7 @@ async function register() {
     credential: { kind: 'session' },
   };
   const request = { environment: 'development', name: 'Registered agent', redirect_uris: REDIRECT_URIS };
-  await app.get(AgentSettingsService, { strict: false }).register(actor, request);
+  await app.get(RegisteredAgentsService, { strict: false }).register(actor, request);
   const [{ id }] = await database.query(`SELECT id FROM registered_agent WHERE kind = 'registered'`);
   return id;
 }

@@ -7,7 +7,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { Agent, fetch } from 'undici';
-import { RECEIVER_CERTIFICATES, RECEIVER_KEY, TEST_AUTHORITY } from '../../support/receiver-certificates.ts';
+import {
+  RECEIVER_CERTIFICATES,
+  RECEIVER_KEY,
+  TEST_AUTHORITY,
+} from '../../support/webhooks/receiver-certificates.ts';
 
 const START_TIMEOUT = 120_000;
 const REALM = 'example';

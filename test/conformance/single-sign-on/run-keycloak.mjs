@@ -8,7 +8,7 @@ import { existsSync, mkdirSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { DataSource } from 'typeorm';
-import { TEST_AUTHORITY } from '../../support/receiver-certificates.ts';
+import { TEST_AUTHORITY } from '../../support/webhooks/receiver-certificates.ts';
 import { startService } from '../service.mjs';
 import { Browser, formOf, startKeycloak } from './keycloak.mjs';
 
@@ -30,7 +30,7 @@ try {
   await logInWithPassword(admin, organization.owner);
   await proveDomain();
   await keycloak.addGroup('ops');
-  await save(admin, '/dashboard/single-sign-on-settings', {
+  await save(admin, '/dashboard/single-sign-on', {
     creates_users: 'yes',
     role_attribute: 'groups',
     admin_values: 'ops',

@@ -1,11 +1,11 @@
 import { Argument, type Command } from 'commander';
 import { action, type Session } from '../program.js';
 
-const SHELLS = ['bash', 'zsh'] as const;
+const SHELLS = ['bash', 'zsh', 'fish', 'powershell'] as const;
 type Shell = (typeof SHELLS)[number];
 
 /** The functions with which each shell completes the words before the cursor. */
-const ADAPTERS: Readonly<Record<Shell, string>> = {
+const ADAPTERS: Readonly<Record<'bash' | 'zsh', string>> = {
   bash: `_mcs() {
   _mcs_candidates "\${COMP_WORDS[@]:1:COMP_CWORD-1}"
   COMPREPLY=($(compgen -W "$candidates" -- "\${COMP_WORDS[COMP_CWORD]}"))
@@ -27,11 +27,52 @@ export function addCompletion(program: Command): void {
 }
 
 async function print({ output }: Session, program: Command, shell: Shell): Promise<void> {
-  const script = `${candidatesFunction(program)}\n${ADAPTERS[shell]}`;
+  const script =
+    shell === 'fish'
+      ? fishScript(program)
+      : shell === 'powershell'
+        ? powerShellScript(program)
+        : `${candidatesFunction(program)}\n${ADAPTERS[shell]}`;
   output.result({ shell, script }, ...script.split('\n'));
 }
 
-/** Returns a function for both shells, which sets `candidates` to what can follow the words. */
+/** In fish, a function prints what can follow the words. */
+function fishScript(program: Command): string {
+  const commands = withPaths(program, '');
+  return `function __mcs_candidates
+  set -l at ''
+  for word in (commandline -opc)[2..]
+    switch "$at $word"
+${commands
+  .slice(1)
+  .map(([path]) => `      case '${path}'; set at '${path}'`)
+  .join('\n')}
+    end
+  end
+  switch "$at"
+${commands.map(([path, command]) => `    case '${path}'; printf '%s\\n' ${wordsOf(command, program).join(' ')}`).join('\n')}
+  end
+end
+complete -c mcs -a '(__mcs_candidates)'`;
+}
+
+function powerShellScript(program: Command): string {
+  const commands = withPaths(program, '');
+  return `Register-ArgumentCompleter -Native -CommandName mcs -ScriptBlock {
+  param($wordToComplete, $commandAst, $cursorPosition)
+  $candidates = @{
+${commands.map(([path, command]) => `    '${path}' = '${wordsOf(command, program).join(' ')}'`).join('\n')}
+  }
+  $at = ''
+  foreach ($element in $commandAst.CommandElements | Select-Object -Skip 1) {
+    if ($element.Extent.EndOffset -lt $cursorPosition -and $candidates.ContainsKey("$at $element")) { $at = "$at $element" }
+  }
+  $candidates[$at] -split ' ' | Where-Object { $_ -like "$wordToComplete*" } |
+    ForEach-Object { [System.Management.Automation.CompletionResult]::new($_, $_, 'ParameterValue', $_) }
+}`;
+}
+
+/** Returns a function for bash and zsh, which sets `candidates` to what can follow the words. */
 function candidatesFunction(program: Command): string {
   const commands = withPaths(program, '');
   return `_mcs_candidates() {

@@ -3,6 +3,7 @@ import type { MerchantConnectivity } from '@merchant-connectivity/sdk';
 import { usage } from '../failures.js';
 import { fieldsOf, styled, styledStatus } from '../output.js';
 import { action, timeOption, type Session } from '../program.js';
+import { textIn } from '../text-files.js';
 
 type Endpoint = Awaited<ReturnType<MerchantConnectivity['createWebhookEndpoint']>>;
 type Changes = NonNullable<Parameters<MerchantConnectivity['updateWebhookEndpoint']>[1]>;
@@ -22,6 +23,8 @@ export function addEndpoints(program: Command): void {
     .requiredOption('--url <url>', 'public https address')
     .option('--description <text>', 'your own note')
     .option('--events <names>', 'only these events, separated by commas')
+    .option('--signing <kind>', 'client (default), hmac or ed25519: the last two make a key of the endpoint')
+    .option('--headers <file>', 'file with headers of your own, one per line, such as "X-Api-Key: value"')
     .option('--environment <name>', 'development or production; default: that of the login')
     .action(action(create));
   endpoints
@@ -31,7 +34,17 @@ export function addEndpoints(program: Command): void {
     .option('--description <text>', 'your own note; empty to remove it')
     .option('--events <names>', 'only these events, separated by commas; empty for all')
     .option('--status <status>', 'enabled or paused')
+    .option(
+      '--headers <file>',
+      'file with headers to add or replace, one per line; a name without a value removes the header',
+    )
     .action(action(update));
+  endpoints
+    .command('rotate-key <id>')
+    .description('make a new signing key; the previous one also signs until the overlap ends')
+    .option('--signing <kind>', 'client, hmac or ed25519; default: the same kind as now')
+    .option('--overlap <hours>', '0 to 168; default: 24')
+    .action(action(rotateKey));
   endpoints.command('get <id>').description('show an endpoint').action(action(get));
   endpoints.command('delete <id>').description('delete an endpoint').action(action(remove));
   endpoints
@@ -57,6 +70,8 @@ interface EndpointOptions {
   readonly description?: string;
   readonly events?: string;
   readonly status?: string;
+  readonly signing?: string;
+  readonly headers?: string;
 }
 
 async function list(session: Session, { environment }: EndpointOptions): Promise<void> {
@@ -68,6 +83,7 @@ async function list(session: Session, { environment }: EndpointOptions): Promise
     url: ({ url }: Endpoint) => url,
     environment: (endpoint: Endpoint) => endpoint.environment,
     status: ({ status }: Endpoint) => status,
+    signing: ({ signing }: Endpoint) => signing,
     events: ({ events }: Endpoint) => events ?? 'all',
     failures: ({ health }: Endpoint) => health.consecutive_failures,
     description: ({ description }: Endpoint) => description,
@@ -81,27 +97,52 @@ async function get(session: Session, _options: object, id = ''): Promise<void> {
 
 async function create(
   session: Session,
-  { url = '', description, environment, events }: EndpointOptions,
+  { url = '', description, environment, events, signing, headers }: EndpointOptions,
 ): Promise<void> {
   const endpoint = await session.dashboard().createWebhookEndpoint({
     environment: session.environment(environment),
     url,
     ...(description !== undefined && { description }),
     ...(events !== undefined && { events: eventsOf(events) }),
+    ...(signing !== undefined && { signing: signing as Endpoint['signing'] }),
+    ...(headers !== undefined && { headers: headersIn(headers) as Record<string, string> }),
   });
   show(session, 'Created', endpoint);
 }
 
 async function update(session: Session, options: EndpointOptions, id = ''): Promise<void> {
-  const { url, description, events, status } = options;
+  const { url, description, events, status, headers } = options;
   const changes = {
     ...(url !== undefined && { url }),
     ...(description !== undefined && { description: description === '' ? null : description }),
     ...(events !== undefined && { events: events === '' ? null : eventsOf(events) }),
     ...(status !== undefined && { status: status as Changes['status'] }),
+    ...(headers !== undefined && { headers: headersIn(headers) }),
   };
   if (Object.keys(changes).length === 0) throw usage('Give at least one option that changes the endpoint.');
   show(session, 'Updated', await session.dashboard().updateWebhookEndpoint(id, changes as Changes));
+}
+
+async function rotateKey(
+  session: Session,
+  { signing, overlap }: { readonly signing?: string; readonly overlap?: string },
+  id = '',
+): Promise<void> {
+  const endpoint = await session.dashboard().rotateWebhookEndpointKey(id, {
+    ...(signing !== undefined && { signing: signing as Endpoint['signing'] }),
+    ...(overlap !== undefined && { overlap_hours: Number(overlap) }),
+  });
+  show(session, 'Made a new key for', endpoint);
+}
+
+/** Headers are in a file, because every user of the machine can read the arguments of a program. */
+function headersIn(file: string): Record<string, string | null> {
+  const lines = textIn(file)
+    .split(/\r?\n/)
+    .filter((line) => line.trim() !== '');
+  const pairs = lines.map((line) => /^\s*([^\s:]+)\s*:\s*(.*?)\s*$/.exec(line));
+  if (pairs.includes(null)) throw usage(`${file} must have lines such as "X-Api-Key: value".`);
+  return Object.fromEntries(pairs.map((pair) => [pair?.[1] ?? '', pair?.[2] || null]));
 }
 
 function eventsOf(names: string): Event[] {
@@ -140,5 +181,12 @@ async function recover(session: Session, options: { readonly since?: string }, i
 }
 
 function show({ output }: Session, what: string, endpoint: Endpoint): void {
-  output.result(endpoint, [`${what} ${endpoint.id}`, endpoint.url]);
+  const { signing_key: secret, public_key: publicKey } = endpoint;
+  output.result(
+    endpoint,
+    [`${what} ${endpoint.id}`, endpoint.url],
+    // The only response that has the key.
+    ...(secret === undefined ? [] : [['signing key', secret]]),
+    ...(publicKey ? [['public key', publicKey]] : []),
+  );
 }

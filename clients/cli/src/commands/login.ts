@@ -2,7 +2,7 @@ import type { Command } from 'commander';
 import { EXIT, Failure, usage } from '../failures.js';
 import { clientOf } from '../http.js';
 import { action, type Session } from '../program.js';
-import { checkedUrl, type Environment } from '../settings.js';
+import { checkedUrl, isSameOrigin, type Environment } from '../settings.js';
 import { readText } from '../text-files.js';
 
 const STANDARD_INPUT = 0;
@@ -83,13 +83,16 @@ async function storeCredentials(
   }).introspectToken({
     token: 'none',
   });
+  const keepsToken =
+    settings.profile.client_id === clientId &&
+    isSameOrigin(settings.storedFor.token, dashboardUrl ?? baseUrl);
   settings.store({
     base_url: baseUrl,
     dashboard_url: dashboardUrl,
     connector_url: connectorUrl,
     client_id: clientId,
     client_secret: secret,
-    ...(settings.profile.client_id !== clientId && { access_token: undefined, expires_at: undefined }),
+    ...(!keepsToken && { access_token: undefined, expires_at: undefined }),
     environment,
   });
   output.result(

@@ -32,6 +32,7 @@ interface FilterOptions {
   readonly outcome?: string;
   readonly errorCode?: string;
   readonly requestId?: string;
+  readonly key?: string;
   readonly endpoint?: string;
   readonly eventId?: string;
 }
@@ -49,7 +50,8 @@ export function addLogs(program: Command): void {
       .option('--status <code>', 'entries with this status code; 0: no response')
       .option('--outcome <outcome>', 'success or failure')
       .option('--error-code <code>', 'requests whose response has this error_code')
-      .option('--request-id <id>', 'failed requests with this X-Request-Id')
+      .option('--request-id <id>', 'requests with this X-Request-Id')
+      .option('--key <name>', 'requests that were sent with the API key of this name')
       .option('--endpoint <id>', 'deliveries to this webhook endpoint')
       .option('--event-id <id>', 'deliveries of the event with this id');
   withListOptions(withFilters(logs.command('list')))
@@ -78,6 +80,7 @@ function filtersOf(session: Session, options: FilterOptions): LogFilters {
     outcome: options.outcome,
     error_code: options.errorCode,
     request_id: options.requestId,
+    api_key: options.key,
     endpoint_id: options.endpoint,
     event_id: options.eventId,
   };
@@ -129,7 +132,12 @@ async function tail(
       isInterrupted = false;
     } catch (error) {
       if (!isInterrupted && isTemporary(error)) output.progress(`${(error as Error).message} Trying again…`);
-      if (error instanceof ApiError && error.status === 401 && !process.env['MCS_ACCESS_TOKEN'])
+      if (
+        error instanceof ApiError &&
+        error.status === 401 &&
+        !process.env['MCS_ACCESS_TOKEN'] &&
+        !process.env['MCS_API_KEY']
+      )
         tokens.discard();
       else if (isTemporary(error)) isInterrupted = true;
       else throw error;

@@ -13,6 +13,11 @@ export function addSandbox(program: Command): void {
   withAccount(sandbox.command('disconnect'))
     .description('the merchant asks the user to log in again')
     .action(action(disconnect));
+  sandbox
+    .command('detect <merchants...>')
+    .description('the platform detects that the user has accounts at these merchants, by name or ID')
+    .requiredOption('--user <id>', 'your own identifier for the user')
+    .action(action(detect));
 }
 
 interface AccountOptions {
@@ -35,4 +40,16 @@ async function link(session: Session, options: AccountOptions): Promise<void> {
 async function disconnect(session: Session, options: AccountOptions): Promise<void> {
   const disconnected = await session.platform().disconnectSandboxAccount(accountOf(options));
   session.output.result(disconnected, ...fieldsOf(disconnected));
+}
+
+async function detect(
+  session: Session,
+  { user }: { readonly user: string },
+  ...merchants: string[]
+): Promise<void> {
+  const detected = await session.platform().detectSandboxAccounts({
+    external_user_id: user,
+    merchants: merchants.map((merchant) => (/^\d+$/.test(merchant) ? Number(merchant) : merchant)),
+  });
+  session.output.result(detected, ...fieldsOf(detected));
 }

@@ -2,7 +2,9 @@ import { scaleLinear } from 'd3-scale';
 import { line } from 'd3-shape';
 import type { ComponentChildren, VNode } from 'preact';
 import { usePage } from '../page.js';
+import { localClock, localDay } from '../time-zones.js';
 import type { Tone } from './elements.js';
+import { pathWith } from './list.js';
 
 const NUMBER = new Intl.NumberFormat('en');
 const PERCENT = new Intl.NumberFormat('en', { style: 'percent', maximumFractionDigits: 1 });
@@ -34,10 +36,11 @@ interface ChartProps {
   readonly format?: (value: number) => string;
 }
 
-const [WIDTH, HEIGHT] = [480, 190];
+const WIDTH = 480;
+const HEIGHT = 190;
 const MARGIN = { top: 26, right: 24, bottom: 26, left: 76 };
 const FLOOR = HEIGHT - MARGIN.bottom;
-/** Of the values above a chart. */
+/** The line of the values above a chart. */
 const BASELINE = 14;
 
 /** The width of a label. The labels share the axis equally. */
@@ -147,17 +150,19 @@ export function SegmentedBar({ title, segments, format }: SegmentedBarProps): VN
 }
 
 interface SparklineProps {
-  /** What is counted, such as `sent`, and in which period. */
+  /** The things that are counted, such as `sent`, and the period. */
   readonly things: readonly [succeeded: string, period: string];
   readonly succeeded: readonly number[];
   readonly failed: readonly number[];
+  /** The number of failed ones that were rejected, such as requests with a status of 4xx. Absent if there are none. */
+  readonly rejected?: readonly number[];
 }
 
 /** The height of a sparkline. More steps could hardly be seen, and would make the page larger. */
 const SPARK = 10;
 
 /** Bars as small as a word, for a row of a table. The failed ones are at the bottom, where they are seen first. */
-export function Sparkline({ things: [verb, period], succeeded, failed }: SparklineProps): VNode {
+export function Sparkline({ things: [verb, period], succeeded, failed, rejected }: SparklineProps): VNode {
   const lows = inPairs(failed);
   const totals = inPairs(succeeded).map((value, index) => value + (lows[index] ?? 0));
   const highest = Math.max(...totals, 1);
@@ -170,9 +175,18 @@ export function Sparkline({ things: [verb, period], succeeded, failed }: Sparkli
       aria-label={`${inDigits(sum(succeeded))} ${verb}, ${inDigits(sum(failed))} failed in ${period}`}
     >
       <path class="fill-good" d={outlineOf(totals, highest)} />
-      <path class="fill-bad" d={outlineOf(lows, highest)} />
+      {rejected ? <path class="fill-warn" d={outlineOf(lows, highest)} /> : null}
+      <path
+        class="fill-bad"
+        d={outlineOf(rejected ? inPairs(unrejected(failed, rejected)) : lows, highest)}
+      />
     </svg>
   );
+}
+
+/** Returns how many of the failed ones were not rejected, at each position. */
+function unrejected(failed: readonly number[], rejected: readonly number[]): readonly number[] {
+  return failed.map((value, index) => value - (rejected[index] ?? 0));
 }
 
 /** The bars of more values would be two pixels wide. */
@@ -195,6 +209,98 @@ function outlineOf(values: readonly number[], highest: number): string {
     return `V${top}H${next === -1 ? tops.length : next}`;
   });
   return tops.every((top) => top === SPARK) ? '' : `M0 ${SPARK}${bars.join('')}V${SPARK}z`;
+}
+
+/** The counts from `start` until `end`. */
+export interface HistogramPoint {
+  readonly start: Date;
+  readonly end: Date;
+  readonly succeeded: number;
+  readonly failed: number;
+  /** The number of failed ones that were rejected. */
+  readonly rejected?: number;
+}
+
+const HISTOGRAM_HEIGHT = 40;
+
+/**
+ * Low bars above a list, each of which leads to the rows of its time. A script lets users drag a period. They are not reached with
+ * the keyboard, which would pass dozens of them: the fields of the period do the same.
+ *
+ * @param props.things what is counted, in the singular and the plural
+ */
+export function Histogram(props: {
+  readonly points: readonly HistogramPoint[];
+  readonly things: readonly [one: string, many: string];
+}): VNode | null {
+  const { points } = props;
+  const [one, many] = props.things;
+  const { path, query, timeZone } = usePage();
+  const highest = Math.max(...points.map(({ succeeded, failed }) => succeeded + failed), 0);
+  const [first, last] = [points[0], points.at(-1)];
+  if (highest === 0 || !first || !last) return null;
+  const heightOf = (value: number): number =>
+    value === 0 ? 0 : Math.max(Math.round((value / highest) * HISTOGRAM_HEIGHT), 2);
+  const at = (time: Date): string => `${localDay(time, timeZone)} ${localClock(time, timeZone).slice(0, 5)}`;
+  const changes = {
+    period: undefined,
+    cursor: undefined,
+    trail: undefined,
+    live: undefined,
+    zone: undefined,
+  };
+  return (
+    <div class="histogram">
+      <svg
+        viewBox={`0 0 ${points.length} ${HISTOGRAM_HEIGHT}`}
+        preserveAspectRatio="none"
+        role="group"
+        aria-label={`The ${many} by time`}
+        data-list={pathWith(path, query, { ...changes, start: undefined, end: undefined })}
+        data-start={first.start.getTime()}
+        data-step={first.end.getTime() - first.start.getTime()}
+        data-end={last.end.getTime()}
+      >
+        {points.map(({ start, end, succeeded, failed, rejected = 0 }, index) => {
+          const bars = [
+            ['good', succeeded + failed, succeeded],
+            ['warn', failed, rejected],
+            ['bad', failed - rejected, failed - rejected],
+          ] as const;
+          const total = heightOf(succeeded + failed);
+          if (total === 0) return null;
+          const bounds = { start: minuteOf(start), end: minuteOf(end) };
+          return (
+            <a key={index} href={pathWith(path, query, { ...changes, ...bounds })} tabindex={-1}>
+              <title>{`${at(start)}: ${inDigits(succeeded + failed)} ${succeeded + failed === 1 ? one : many}${failed > 0 ? `, ${inDigits(failed)} failed` : ''}`}</title>
+              <path class="hit" d={`M${index} 0h1v${HISTOGRAM_HEIGHT}h-1z`} />
+              {bars.map(([tone, top, part]) => {
+                const height = heightOf(top);
+                return part === 0 ? null : (
+                  <path
+                    key={tone}
+                    class={`fill-${tone}`}
+                    d={`M${index} ${HISTOGRAM_HEIGHT}v-${height}h.85v${height}z`}
+                  />
+                );
+              })}
+            </a>
+          );
+        })}
+        <rect class="dragged" height={HISTOGRAM_HEIGHT} width={0} />
+      </svg>
+      <p class="ends" aria-hidden="true">
+        <span>{at(first.start)}</span>
+        <span>{at(last.end)}</span>
+      </p>
+    </div>
+  );
+}
+
+/** Returns a time to the minute, as the fields of a period accept it; a time that is not a whole minute is returned in full. */
+function minuteOf(time: Date): string {
+  const text = time.toISOString();
+  return text.endsWith(':00.000Z') ? text.slice(0, 16) : text;
 }
 
 type Scale = ReturnType<typeof verticalScale>;

@@ -1,7 +1,7 @@
-import type { ComponentChildren, FunctionComponent, VNode } from 'preact';
-import { mayPerform, type DashboardOperationName } from '../../auth/index.js';
+import { Fragment, type ComponentChildren, type FunctionComponent, type VNode } from 'preact';
+import { mayPerform, type DashboardPermission } from '../../auth/index.js';
 import { usePage, type Page } from '../page.js';
-import { localTimeAt, offsetAt } from '../time-zones.js';
+import { localClock, localDay, offsetAt } from '../time-zones.js';
 import { Icon } from './icon.js';
 
 /** How a value is colored. The words must say the same, because not everyone sees the color. */
@@ -17,7 +17,7 @@ const CONTROLS = /[\p{Cc}\u061c\u200b\u200c\u200e\u200f\u2028-\u202e\u2060-\u206
 /** Such characters, and those of scripts that are written from right to left. */
 const NEEDS_ISOLATION =
   /[\p{Cc}\u0590-\u08ff\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufb1d-\ufdff\ufe70-\ufeff\ufff9-\ufffb\u{10800}-\u{10fff}\u{1e800}-\u{1efff}]/u;
-/** What `isolated` returns, within a sentence. */
+/** A result of `isolated` within a sentence. */
 const ISOLATED = /(\u2068[^\u2066-\u2069]*\u2069)/;
 
 /**
@@ -42,12 +42,29 @@ export function Foreign({ text }: { readonly text: string }): VNode {
   return <bdi>{parts.map((part, index) => (index % 2 === 0 ? withoutControls(part) : part)).join('')}</bdi>;
 }
 
+/** A name of several words joined by `_`, such as that of an event, breaks only after one of them if it does not fit. */
+export function Breakable({ text }: { readonly text: string }): VNode {
+  const words = text.split(/(?<=_)/);
+  if (words.length === 1 || text.length < MIN_SHORTENED_LENGTH || NEEDS_ISOLATION.test(text))
+    return <Foreign text={text} />;
+  return (
+    <>
+      {words.map((word, index) => (
+        <Fragment key={index}>
+          {index > 0 ? <wbr /> : null}
+          {word}
+        </Fragment>
+      ))}
+    </>
+  );
+}
+
 /** A shorter value has no tail. Most columns are wide enough for it. */
 const MIN_SHORTENED_LENGTH = 24;
 /** Where the tail of a value begins: the last part of a URL or its query, an email address or an ID. */
 const TAIL = /@[^@]{3,16}$|\/[^/@.-]{3,12}$|[.-][^/@.-]{3,8}$|[?&][^?&]{3,12}$/;
 const TAIL_LENGTH = 8;
-/** What most URLs begin with takes no place in a table. */
+/** The beginning of most URLs takes no place in a table. */
 const SCHEME = /^https:\/\//;
 
 /** Characters of a text that is written in full elsewhere in its row. A column is seldom wider. */
@@ -56,8 +73,9 @@ const MAX_SHOWN_LENGTH = 56;
 /** Returns a text without its middle, if it is long and the whole text is elsewhere: a page has dozens of them. */
 export function shortened(text: string): string {
   if (text.length <= MAX_SHOWN_LENGTH) return text;
-  // A pair of surrogates is one letter.
-  const letters = [...text];
+  // A pair of surrogates is one letter. Of a text as long as a file, only the ends are shown.
+  const reach = 2 * MAX_SHOWN_LENGTH;
+  const letters = [...(text.length > 2 * reach ? text.slice(0, reach) + text.slice(-reach) : text)];
   if (letters.length <= MAX_SHOWN_LENGTH) return text;
   return `${letters.slice(0, MAX_SHOWN_LENGTH - TAIL_LENGTH).join('')}…${letters.slice(-TAIL_LENGTH).join('')}`;
 }
@@ -95,8 +113,7 @@ export function Problem({ message }: { readonly message: string | undefined }): 
 
 /** Why the form or the query of the page was not accepted, if it was not and no field shows it. */
 export function FormProblem(): VNode {
-  const { rejected } = usePage();
-  return <Problem message={rejected?.labels.hasProblemAtField ? undefined : rejected?.problem} />;
+  return <>{usePage().rejected?.problem.notice}</>;
 }
 
 /**
@@ -159,16 +176,16 @@ export function noticePage({ notice, kind, text, links = {}, ...page }: NoticeDe
 interface ButtonLinkProps {
   readonly to: string;
   /** If given, only users whose role may perform the operation see the button. */
-  readonly operation?: DashboardOperationName;
+  readonly permission?: DashboardPermission;
   readonly kind?: 'first' | 'second' | 'danger';
   /** Read to screen readers after the label, if several links of a page have the same label. */
   readonly of?: string;
 }
 
 export const ButtonLink: FunctionComponent<ButtonLinkProps> = (props) => {
-  const { to, operation, kind = 'first', children, of } = props;
+  const { to, permission, kind = 'first', children, of } = props;
   const { user } = usePage();
-  if (operation && !(user && mayPerform(user, operation))) return null;
+  if (permission && !(user && mayPerform(user, permission))) return null;
   return (
     <a class={`button ${kind}`} href={to}>
       {children}
@@ -178,41 +195,73 @@ export const ButtonLink: FunctionComponent<ButtonLinkProps> = (props) => {
 };
 
 interface AllowedProps {
-  readonly operation: DashboardOperationName;
+  readonly permission: DashboardPermission;
   /** Shown to the other users. */
   readonly otherwise?: ComponentChildren;
 }
 
 /** Shows something only to users whose role may perform the operation. */
-export const Allowed: FunctionComponent<AllowedProps> = ({ operation, otherwise = null, children }) => {
+export const Allowed: FunctionComponent<AllowedProps> = ({ permission, otherwise = null, children }) => {
   const { user } = usePage();
-  return <>{user && mayPerform(user, operation) ? children : otherwise}</>;
+  return <>{user && mayPerform(user, permission) ? children : otherwise}</>;
 };
 
 interface MomentProps {
   readonly time: Date;
   /** Whether the time is shown to the millisecond. */
   readonly isExact?: boolean;
+  /** Whether the time zone is shown elsewhere, such as in the head of the column. */
+  readonly isInColumn?: boolean;
 }
 
-/** A time in the chosen time zone, to the minute. */
-export function Moment({ time, isExact = false }: MomentProps): VNode {
-  const { timeZone } = usePage();
-  return <time datetime={time.toISOString()}>{exactTime(time, timeZone, isExact ? 23 : 16)}</time>;
-}
-
-/** A time relative to now, such as "5 minutes ago". Hovering shows the time in the chosen time zone to the second. */
-export function RelativeTime({ time }: { readonly time: Date }): VNode {
+/** A time in the chosen time zone, as the whole product shows it: 2026-01-31 08:15:30 UTC. Hovering shows how long ago that is. */
+export function Moment({ time, isExact = false, isInColumn = false }: MomentProps): VNode {
   const { now, timeZone } = usePage();
+  const text = `${localDay(time, timeZone)} ${localClock(time, timeZone, isExact)}`;
   return (
-    <time datetime={time.toISOString()} title={exactTime(time, timeZone, 19)}>
-      {relativeTime(time, now)}
+    <time datetime={time.toISOString()} title={relativeTime(time, now)}>
+      {isInColumn ? text : `${text} ${offsetAt(time, timeZone)}`}
     </time>
   );
 }
 
-function exactTime(time: Date, zone: string, length: 16 | 19 | 23): string {
-  return `${localTimeAt(time, zone).slice(0, length).replace('T', ' ')} ${offsetAt(time, zone)}`;
+/** The time of day of a row in a list by days. Hovering, and the focus in its row, show how long ago that is. */
+export function ClockTime({ time }: Pick<MomentProps, 'time'>): VNode {
+  const { now, timeZone } = usePage();
+  return (
+    <time datetime={time.toISOString()} title={relativeTime(time, now)}>
+      {localClock(time, timeZone)}
+    </time>
+  );
+}
+
+/** A time relative to now, such as "5 minutes ago", which follows the time itself. */
+export function RelativeTime({ time }: Pick<MomentProps, 'time'>): VNode {
+  return (
+    <time class="relative" datetime={time.toISOString()}>
+      {relativeTime(time, usePage().now)}
+    </time>
+  );
+}
+
+interface Step {
+  /** Absent for a step that happens now. */
+  readonly time?: Date;
+  readonly tone: Tone;
+  readonly text: ComponentChildren;
+}
+
+/** Shows steps in chronological order, such as the attempts of a delivery. */
+export function Timeline({ steps }: { readonly steps: readonly Step[] }): VNode {
+  return (
+    <ol class="timeline">
+      {steps.map(({ time, tone, text }, index) => (
+        <li key={index} class={`step-${tone}`}>
+          {time ? <Moment time={time} /> : 'Now'} {text}
+        </li>
+      ))}
+    </ol>
+  );
 }
 
 const FORMAT = new Intl.RelativeTimeFormat('en', { numeric: 'auto' });
@@ -230,10 +279,17 @@ function relativeTime(time: Date, now: Date): string {
   return FORMAT.format(Math.trunc(seconds / length), unit);
 }
 
+interface CodeBlockProps {
+  readonly title: string;
+  readonly code: string;
+  /** For a `CopyButton` elsewhere in the page. */
+  readonly id?: string;
+}
+
 /** Text to read or copy. The button appears with the script that copies. */
-export function CodeBlock({ title, code }: Readonly<Record<'title' | 'code', string>>): VNode {
+export function CodeBlock({ title, code, id }: CodeBlockProps): VNode {
   return (
-    <figure class="code-block">
+    <figure class="code-block" id={id}>
       <figcaption>
         {title}
         <button type="button" class="second copy needs-script" aria-label={`Copy: ${title}`}>
@@ -247,33 +303,65 @@ export function CodeBlock({ title, code }: Readonly<Record<'title' | 'code', str
   );
 }
 
+/** A button that copies the text of a `CodeBlock`, such as among the actions of a page. */
+export function CopyButton({ label, of }: { readonly label: string; readonly of: string }): VNode {
+  return (
+    <button type="button" class="second copy needs-script" data-of={of}>
+      {label}
+    </button>
+  );
+}
+
+/** A value on one line, with a button that copies it. */
+export function Copyable({ title, text }: Readonly<Record<'title' | 'text', string>>): VNode {
+  return (
+    <span class="copyable">
+      <code>{text}</code>{' '}
+      <button type="button" class="second copy needs-script" aria-label={`Copy: ${title}`}>
+        Copy
+      </button>
+    </span>
+  );
+}
+
 interface Tab {
   readonly title: string;
   readonly content: ComponentChildren;
 }
 
+interface TabsProps {
+  readonly tabs: readonly Tab[];
+  /** The title of the tab that is shown first. */
+  readonly selected?: string | undefined;
+}
+
 /** Parts of a page of which a script shows one at a time. Without it, they stand below each other. */
-export function Tabs({ tabs }: { readonly tabs: readonly Tab[] }): VNode {
+export function Tabs({ tabs, selected = tabs[0]?.title }: TabsProps): VNode {
   const idOf = (title: string): string => `tab-${title.toLowerCase()}`;
   return (
     <>
       <div class="tabs" role="tablist">
-        {tabs.map(({ title }, index) => (
+        {tabs.map(({ title }) => (
           <button
             key={title}
             type="button"
             role="tab"
             class="quiet"
             aria-controls={idOf(title)}
-            aria-selected={index === 0 ? 'true' : 'false'}
-            tabindex={index === 0 ? 0 : -1}
+            aria-selected={title === selected ? 'true' : 'false'}
+            tabindex={title === selected ? 0 : -1}
           >
             {title}
           </button>
         ))}
       </div>
       {tabs.map(({ title, content }) => (
-        <section key={title} id={idOf(title)} class="tab" aria-label={title}>
+        <section
+          key={title}
+          id={idOf(title)}
+          class={title === selected ? 'tab shown' : 'tab'}
+          aria-label={title}
+        >
           <h2>{title}</h2>
           {content}
         </section>

@@ -3,9 +3,9 @@ import { createContext, type FunctionComponent, type VNode } from 'preact';
 import { useContext } from 'preact/hooks';
 import { fieldOf } from '../../validation/index.js';
 import { usePage } from '../page.js';
-import { localTimeOf, SEEN_FIELD, type ShownValues } from '../submitted.js';
+import { localTimeOf, SEEN_FIELD, type ShownValues } from '../page-input.js';
 import { UTC, ZONE_PARAMETER } from '../time-zones.js';
-import { shortened } from './elements.js';
+import { Breakable, shortened } from './elements.js';
 
 export const FORM_TOKEN_FIELD = 'form_token';
 /** The field with a random value for each page, which shows that a browser sent the same form of the same page again. */
@@ -30,13 +30,14 @@ export const Form: FunctionComponent<FormProps> = ({
   isOnce = false,
   children,
 }) => {
-  const { formToken, pageToken, user, path } = usePage();
+  const { formToken, pageToken, user, path, loginWithin } = usePage();
   return (
     <form
       id={id}
       method="post"
       action={action ?? path}
       enctype={hasFiles ? 'multipart/form-data' : undefined}
+      data-login-within={loginWithin(action ?? path)}
     >
       <input type="hidden" name={FORM_TOKEN_FIELD} value={formToken} />
       {isOnce || user ? <input type="hidden" name={PAGE_TOKEN_FIELD} value={pageToken} /> : null}
@@ -45,7 +46,7 @@ export const Form: FunctionComponent<FormProps> = ({
   );
 };
 
-/** What the form is about to change: with `requireUnchanged`, it cannot undo what somebody else changed in the meantime. */
+/** The values that the form is about to change: with `requireUnchanged`, it cannot undo what somebody else changed in the meantime. */
 export const Seen: FunctionComponent<{ readonly values: ShownValues }> = ({ values }) => (
   <input type="hidden" name={SEEN_FIELD} value={JSON.stringify(values)} />
 );
@@ -53,7 +54,7 @@ export const Seen: FunctionComponent<{ readonly values: ShownValues }> = ({ valu
 interface CurrentRequest {
   /** The class of the request that the form sends. Whether its fields are required, and their limits, follow from it. */
   readonly type?: Type<object>;
-  /** What the fields show when the form is opened, by their names. */
+  /** The values that the fields show when the form is opened, by their names. */
   readonly values?: object;
 }
 
@@ -86,16 +87,16 @@ interface FieldProps {
   readonly name: string;
   readonly label: string;
   readonly hint?: string | undefined;
+  /** Why the value was not accepted. Errors of operations need no property: they are shown at their field. */
   readonly error?: string | undefined;
-  /** Whether the reason why the form was not accepted is shown here, instead of by `FormProblem`. */
-  readonly showsProblem?: boolean;
   /** Whether the page lists the allowed values. */
   readonly isChoice?: boolean;
+  /** Whether the user begins here: the field has the focus when the page opens. */
+  readonly isFirst?: boolean;
 }
 
-function errorOf({ error, showsProblem }: FieldProps): string | undefined {
-  const { rejected } = usePage();
-  return showsProblem ? rejected?.problem : error;
+function errorOf({ name, error }: Pick<FieldProps, 'name' | 'error'>): string | undefined {
+  return usePage().rejected?.problem.at(name) ?? error;
 }
 
 /** Returns what the user entered, if the form was not accepted. */
@@ -112,28 +113,31 @@ function Hint({ of, text }: { readonly of: string; readonly text: string | undef
   ) : null;
 }
 
+function FieldError({ of, text }: { readonly of: string; readonly text: string | undefined }): VNode | null {
+  return text ? (
+    <span id={`${of}-error`} class="error">
+      {text}
+    </span>
+  ) : null;
+}
+
 /** A label, a hint and an error around a control that they describe to screen readers (WCAG 2.2, 3.3.1). */
 const Labeled: FunctionComponent<FieldProps> = (props) => {
   const { name, label, hint, isChoice = false, children } = props;
-  usePage().rejected?.labels.add(name, label, isChoice, props.showsProblem);
-  const error = errorOf(props);
+  usePage().rejected?.problem.addField(name, label, isChoice);
   return (
     <div class="field">
       <label for={name}>{label}</label>
       {children}
-      {error ? (
-        <span id={`${name}-error`} class="error">
-          {error}
-        </span>
-      ) : null}
+      <FieldError of={name} text={errorOf(props)} />
       <Hint of={name} text={hint} />
     </div>
   );
 };
 
-/** Returns the attributes that every labeled control has. */
+/** Returns the attributes that every labeled control has. A field with an error has the focus, so that the user need not search it. */
 function control(props: FieldProps) {
-  const { name, hint } = props;
+  const { name, hint, isFirst } = props;
   const error = errorOf(props);
   const descriptions = [hint && `${name}-hint`, error && `${name}-error`].filter(Boolean).join(' ');
   return {
@@ -141,13 +145,17 @@ function control(props: FieldProps) {
     name,
     'aria-describedby': descriptions || undefined,
     'aria-invalid': error ? ('true' as const) : undefined,
+    autofocus: isFirst ?? error !== undefined,
   };
 }
 
 interface TextFieldProps extends FieldProps {
   readonly type?: 'text' | 'search' | 'email' | 'password' | 'url' | 'datetime-local' | 'number';
   readonly value?: string | undefined;
-  /** The value that browsers and password managers may fill in (HTML, "autofill"). Defaults to `off`. */
+  /**
+   * The value that browsers and password managers may fill in (HTML, "autofill"). Defaults to none: browsers ignore `off` in fields of
+   * the type `password`, and would fill in the user's own password, but no saved one where a new password is entered.
+   */
   readonly autocomplete?: string;
   readonly inputmode?: 'numeric' | 'text';
   /** `none` for names that phones must not begin with a capital letter. */
@@ -158,8 +166,6 @@ interface TextFieldProps extends FieldProps {
   /** Whether it is for a code that works once: if the code was refused, the field is empty, and the user can type another one. */
   readonly isCode?: boolean;
   readonly placeholder?: string;
-  /** Whether the user begins here: the field has the focus when the page opens. */
-  readonly isFirst?: boolean;
   /** Values that the browser suggests while the user types. */
   readonly suggestions?: readonly string[];
 }
@@ -179,8 +185,9 @@ export function TextField(props: TextFieldProps): VNode {
         value={isShownAgain ? currentValue(name, value) : value}
         required={props.required ?? field.required}
         maxLength={props.maxLength ?? field.maxLength}
-        autocomplete={props.autocomplete ?? (isCode ? 'one-time-code' : 'off')}
-        autofocus={props.isFirst ?? (isCode && errorOf(props) !== undefined)}
+        autocomplete={
+          props.autocomplete ?? (isCode ? 'one-time-code' : type === 'password' ? 'new-password' : 'off')
+        }
         inputmode={props.inputmode}
         placeholder={props.placeholder}
         autocapitalize={props.autocapitalize}
@@ -271,20 +278,14 @@ interface Option {
   readonly hint?: string;
 }
 
-const YES_OR_NO = [
-  { value: 'no', label: 'No' },
-  { value: 'yes', label: 'Yes' },
-];
-
 interface SelectFieldProps extends FieldProps {
-  /** Defaults to those of a Boolean. */
-  readonly options?: readonly Option[];
+  readonly options: readonly Option[];
   readonly value?: string | undefined;
 }
 
 /** A labeled choice of one option. */
 export function SelectField(props: SelectFieldProps): VNode {
-  const { name, options = YES_OR_NO } = props;
+  const { name, options } = props;
   const field = useDeclaredField(name);
   const initial = props.value ?? field.value ?? '';
   const chosen = currentValue(name, initial);
@@ -302,6 +303,26 @@ export function SelectField(props: SelectFieldProps): VNode {
   );
 }
 
+/** A labeled switch for a Boolean. */
+export function SwitchField(props: FieldProps): VNode {
+  const { name, label, hint } = props;
+  const field = useDeclaredField(name);
+  const value = currentValue(name, field.value);
+  usePage().rejected?.problem.addField(name, label, true);
+  return (
+    <div class="field switch">
+      <label for={name}>
+        <input {...control(props)} type="checkbox" role="switch" value="yes" checked={value === 'yes'} />
+        <span>{label}</span>
+      </label>
+      {/* A box that is not checked is not sent. The first of two fields counts. */}
+      <input type="hidden" name={name} value="no" />
+      <FieldError of={name} text={errorOf(props)} />
+      <Hint of={name} text={hint} />
+    </div>
+  );
+}
+
 interface CheckboxesProps {
   readonly name: string;
   readonly legend: string;
@@ -313,18 +334,27 @@ interface CheckboxesProps {
 /** A group of checkboxes. The form has one field per checked box, all with the same name. */
 export function Checkboxes({ name, legend, hint, options, values }: CheckboxesProps): VNode {
   const { rejected } = usePage();
-  rejected?.labels.add(name, legend, true);
+  rejected?.problem.addField(name, legend, true);
   const checked = rejected?.form?.all(name) ?? values;
+  const error = errorOf({ name });
+  const descriptions = [hint && `${name}-hint`, error && `${name}-error`].filter(Boolean).join(' ');
   return (
-    <fieldset aria-describedby={hint ? `${name}-hint` : undefined}>
+    <fieldset aria-describedby={descriptions || undefined}>
       <legend>{legend}</legend>
       <Hint of={name} text={hint} />
+      <FieldError of={name} text={error} />
       <div class="checkboxes">
-        {options.map(({ value, label, hint: explanation }) => (
+        {options.map(({ value, label, hint: explanation }, index) => (
           <label key={value} class="checkbox">
-            <input type="checkbox" name={name} value={value} checked={checked.includes(value)} />
+            <input
+              type="checkbox"
+              name={name}
+              value={value}
+              checked={checked.includes(value)}
+              autofocus={index === 0 && error !== undefined}
+            />
             <span>
-              {label}
+              <Breakable text={label} />
               {explanation ? <span class="hint">{explanation}</span> : null}
             </span>
           </label>
@@ -356,14 +386,23 @@ export const SubmitButton: FunctionComponent<SubmitButtonProps> = ({ isDestructi
 
 interface ActionButtonProps {
   readonly action: string;
+  /** The values that the button changes, as the page shows them, for `requireUnchanged`. */
+  readonly version?: ShownValues | undefined;
   /** Read to screen readers after the label, if several buttons of a page have the same label. */
   readonly of?: string;
   readonly fields?: Readonly<Record<string, string>>;
 }
 
 /** A form with one button, which changes something at once and can be undone. */
-export const ActionButton: FunctionComponent<ActionButtonProps> = ({ action, children, of, fields = {} }) => (
+export const ActionButton: FunctionComponent<ActionButtonProps> = ({
+  action,
+  version,
+  children,
+  of,
+  fields = {},
+}) => (
   <Form action={action}>
+    {version && <Seen values={version} />}
     {Object.entries(fields).map(([name, value]) => (
       <input key={name} type="hidden" name={name} value={value} />
     ))}

@@ -1,10 +1,11 @@
-import type { ComponentChildren, VNode } from 'preact';
+import { createContext, type ComponentChildren, type FunctionComponent, type VNode } from 'preact';
+import { useContext } from 'preact/hooks';
 import type { PlatformEnvironment } from '../../config/index.js';
 import { dashboardPath } from '../../http/index.js';
 import { DAY, HOUR } from '../../time/index.js';
-import { usePage } from '../page.js';
+import { usePage, type PageContext } from '../page.js';
 import { EXPORT_FORMATS } from '../export-file.js';
-import { localTimeOf } from '../submitted.js';
+import { localTimeOf } from '../page-input.js';
 import { ZONE_PARAMETER } from '../time-zones.js';
 import { Form, SelectField, TextField, ZoneField } from './form.js';
 import { Done, Foreign, Middle, shortened } from './elements.js';
@@ -13,7 +14,7 @@ import { Icon, type IconName } from './icon.js';
 /** The list that filters and live updates replace. */
 const RESULTS = 'results';
 
-/** What can be done with the results. It is outside of them, beside the filters, and changes with them. */
+/** The tools for the results. They are outside of the results, beside the filters, and change with them. */
 const TOOLS = 'tools';
 
 interface FilterFormProps {
@@ -22,6 +23,8 @@ interface FilterFormProps {
   readonly hasClear?: boolean;
   /** Whether the results may be updated live. */
   readonly canBeLive?: boolean;
+  /** Whether updates are live unless the user stops them. */
+  readonly isLive?: boolean;
   /** Links such as `ToolLink` and `Exports`. */
   readonly tools?: ComponentChildren;
   readonly children: ComponentChildren;
@@ -38,6 +41,7 @@ export function FilterForm({
   apply = 'Apply filters',
   hasClear = true,
   canBeLive = false,
+  isLive = false,
   tools,
   children,
 }: FilterFormProps): VNode {
@@ -77,7 +81,7 @@ export function FilterForm({
         </form>
         <div id={TOOLS} class="tools">
           {tools}
-          {canBeLive ? <LiveSwitch /> : null}
+          {canBeLive ? <LiveSwitch isLive={isLive} /> : null}
           <SavedFilterMenu />
         </div>
       </div>
@@ -88,14 +92,20 @@ export function FilterForm({
 /** Parameters that control only the page, or are part of another filter. */
 const NO_FILTERS: ReadonlySet<string> = new Set(['cursor', 'trail', 'live', 'done', 'zone']);
 
-function LiveSwitch(): VNode {
-  const { path, query } = usePage();
-  const isLive = query['live'] === 'on';
+/** Returns whether the list is updated live. @param isDefault unless the user has chosen */
+function isLiveNow({ query }: Pick<PageContext, 'query'>, isDefault: boolean): boolean {
+  return isDefault ? query['live'] !== 'off' : query['live'] === 'on';
+}
+
+function LiveSwitch({ isLive: isDefault }: Required<Pick<FilterFormProps, 'isLive'>>): VNode {
+  const page = usePage();
+  const { path, query } = page;
+  const isLive = isLiveNow(page, isDefault);
   return (
     <ToolLink
       icon={isLive ? 'pause' : 'radio'}
       label={isLive ? 'Stop live updates' : 'Start live updates'}
-      to={pathWith(path, query, { live: isLive ? undefined : 'on' })}
+      to={pathWith(path, query, { live: isLive === isDefault ? (isLive ? 'off' : 'on') : undefined })}
       needsScript
     />
   );
@@ -120,7 +130,7 @@ export function ToolLink({ icon, label, to, needsScript = false }: ToolLinkProps
 
 interface ExportsProps {
   readonly path: string;
-  /** What an export contains. */
+  /** The content of an export. */
   readonly hint: string;
 }
 
@@ -159,9 +169,20 @@ export function FurtherFilters({ label = 'More filters', names, children }: Furt
         <Icon name="plus" />
         {count === 0 ? label : `${label} (${count})`}
       </summary>
-      <div class="panel">{children}</div>
+      <div class="panel">
+        <IsInLine.Provider value={false}>{children}</IsInLine.Provider>
+      </div>
     </details>
   );
+}
+
+/** Whether a filter is in the line above a list, and not in a menu. */
+const IsInLine = createContext(true);
+
+/** Adds a filter to the applied filters, for `FilterChips`, if it is applied. */
+function useAppliedFilter(label: string, text: string | undefined, names: readonly string[]): void {
+  const isInLine = useContext(IsInLine);
+  if (text) usePage().appliedFilters.push({ label, text, names, isInLine });
 }
 
 interface FurtherFiltersProps {
@@ -237,9 +258,10 @@ interface FilterProps {
 
 /** An optional field of a `FilterForm`. */
 export function Filter(props: FilterProps): VNode {
-  return (
-    <TextField {...props} placeholder={props.label} value={usePage().query[props.name]} required={false} />
-  );
+  const { name, label } = props;
+  const value = usePage().query[name];
+  useAppliedFilter(label, value, [name]);
+  return <TextField {...props} placeholder={label} value={value} required={false} />;
 }
 
 /** The fields `From` and `To` of a `FilterForm`, in the time zone that the heading names. They become the parameters `start` and `end`. */
@@ -277,6 +299,8 @@ export function PeriodChoice(): VNode {
   const isFree = Boolean(start ?? end);
   // While the fields `From` and `To` select the period.
   const free = { value: '', label: start ? `${start} to ${end ?? 'now'}` : `Until ${end}` };
+  const chosen = query['period'] === DEFAULT_PERIOD ? undefined : PERIODS.get(query['period'])?.label;
+  useAppliedFilter('Period', isFree ? free.label : chosen, ['period', 'start', 'end']);
   return (
     <SelectField
       name="period"
@@ -298,6 +322,9 @@ export function FilterChoice({ options, ...field }: ChoiceProps): VNode {
   const value = usePage().query[field.name];
   const isKnown = !value || options.some((option) => option.value === value);
   const others = isKnown ? [] : [{ value, label: value }];
+  useAppliedFilter(field.label, options.find((option) => option.value === value)?.label ?? value, [
+    field.name,
+  ]);
   return (
     <SelectField
       {...field}
@@ -307,26 +334,49 @@ export function FilterChoice({ options, ...field }: ChoiceProps): VNode {
   );
 }
 
-interface FilterChipsProps {
-  readonly filters: readonly { readonly name: string; readonly label: string }[];
+interface ViewsProps {
+  /** The parameter that selects one of them. */
+  readonly name: string;
+  /** The first one is the list without the parameter. */
+  readonly views: readonly { readonly value: string; readonly label: string }[];
+  /** The view that is shown without the parameter, if it is not the first one. */
+  readonly current?: string;
 }
 
-/** The filters that are applied, each with a link that removes it. */
-export function FilterChips({ filters }: FilterChipsProps): VNode | null {
+/** Parts of a list, of which one is shown: a filter as links. */
+export function Views({ name, views, current: usual = '' }: ViewsProps): VNode {
   const { path, query } = usePage();
-  const applied = filters.filter(({ name }) => query[name]);
-  if (applied.length === 0) return null;
+  const current = query[name] ?? usual;
+  return (
+    <nav class="page-tabs" aria-label="Views">
+      {views.map(({ value, label }) => (
+        <a
+          key={value}
+          href={pathWith(path, query, { ...FIRST_PAGE, live: undefined, [name]: value })}
+          aria-current={value === current ? 'page' : undefined}
+        >
+          {label}
+        </a>
+      ))}
+    </nav>
+  );
+}
+
+/** The filters that are applied, each with a link that removes it. It follows their fields on the page. */
+export function FilterChips(): VNode | null {
+  const { path, query, appliedFilters } = usePage();
+  if (appliedFilters.length === 0) return null;
   return (
     <ul class="chips" aria-label="Applied filters">
-      {applied.map(({ name, label }) => {
-        const others = { [name]: undefined, ...FIRST_PAGE };
+      {appliedFilters.map(({ label, text, names, isInLine }) => {
+        const without = Object.fromEntries(names.map((name) => [name, undefined]));
         return (
-          <li key={name}>
-            <a class="chip" href={pathWith(path, query, others)}>
+          <li key={label} class={isInLine ? 'in-line' : undefined}>
+            <a class="chip" href={pathWith(path, query, { ...without, ...FIRST_PAGE })}>
               <span class="unseen">Remove the filter </span>
               <span>
                 {`${label}: `}
-                <Foreign text={query[name] ?? ''} />
+                <Foreign text={text} />
               </span>
               <Icon name="x" />
             </a>
@@ -340,6 +390,8 @@ export function FilterChips({ filters }: FilterChipsProps): VNode | null {
 interface ResultsProps {
   /** Whether the list may be updated live: the user turns it on. */
   readonly canBeLive?: boolean;
+  /** Whether live updates are on unless the user turns them off. */
+  readonly isLive?: boolean;
   readonly children: ComponentChildren;
 }
 
@@ -348,9 +400,10 @@ interface ResultsProps {
  * only what differs, so that users keep their focus, selection and place. Users start and stop them in the `FilterForm` (WCAG 2.2,
  * 2.2.2), and each update counts toward the user's request limit.
  */
-export function Results({ canBeLive = false, children }: ResultsProps): VNode {
-  const { path, query } = usePage();
-  const isLive = canBeLive && query['live'] === 'on';
+export function Results({ canBeLive = false, isLive: isDefault = false, children }: ResultsProps): VNode {
+  const page = usePage();
+  const { path, query } = page;
+  const isLive = canBeLive && isLiveNow(page, isDefault);
   const address = pathWith(path, query, {});
   const live = isLive
     ? {
@@ -374,13 +427,15 @@ export function Results({ canBeLive = false, children }: ResultsProps): VNode {
 }
 
 /** A list whose entries open beside it, if the window is wide and scripts run. */
-export function SplitView({ children }: { readonly children: ComponentChildren }): VNode {
+export const SplitView: FunctionComponent<{ readonly entriesPath?: string | undefined }> = (props) => {
+  const { path } = usePage();
+  const { entriesPath = path, children } = props;
   return (
-    <div class="split">
+    <div class="split" data-entries={entriesPath}>
       {children}
       <aside id="entry" aria-label="Selected entry" tabindex={-1} hidden>
         <div class="actions">
-          <a class="open" href={usePage().path}>
+          <a class="open" href={path}>
             Open as a page
           </a>
           <button type="button" class="quiet close">
@@ -391,7 +446,7 @@ export function SplitView({ children }: { readonly children: ComponentChildren }
       </aside>
     </div>
   );
-}
+};
 
 /** Returns a path with the parameters of a query and some changes to them; undefined removes a parameter. */
 export function pathWith(
@@ -456,7 +511,7 @@ export function UserField(): VNode {
     <TextField
       name="external_user_id"
       label="User"
-      placeholder="Your external_user_id"
+      placeholder="The identifier in your system"
       value={usePage().query['external_user_id']}
     />
   );
@@ -464,7 +519,7 @@ export function UserField(): VNode {
 
 interface PaginationProps {
   readonly nextCursor: string | null;
-  /** What else changes in the address of the other pages: undefined removes a parameter. */
+  /** The further changes in the address of the other pages: undefined removes a parameter. */
   readonly changes?: Readonly<Record<string, string | undefined>> | undefined;
 }
 

@@ -1,32 +1,50 @@
 import type { ComponentChildren, VNode, FunctionComponent } from 'preact';
-import { mayPerform, type DashboardOperationName } from '../../auth/index.js';
+import { mayPerform, type DashboardPermission } from '../../auth/index.js';
 import { usePage } from '../page.js';
-import { ButtonLink, Foreign, Middle, Moment, RelativeTime, shortened } from './elements.js';
+import { dayInWords, localDay, offsetAt } from '../time-zones.js';
+import { ButtonLink, ClockTime, Foreign, Middle, Moment, shortened } from './elements.js';
 
 /**
- * What a column shows. Its width and how a long value is shortened follow from it, so that each row is one line:
+ * The kind of values that a column shows. Its width and how a long value is shortened follow from it, so that each row is one line:
  *
  * - `main`: what the row is about, with the width that the others leave. On a phone, it is the first line of the row.
  * - `text`: any other text
- * - `time` (relative), `moment`, `status`, `number`, `user`, `short` (a word or two), `id`: as wide as such values
+ * - `clock`: the time of day in a list by days, with a row above the first one of each day other than today
+ * - `time`, `status`, `number`, `user`, `short` (a word or two), `id`: as wide as such values
  * - `buttons`: small ones; `check`: a checkbox
  */
 type ColumnKind =
-  'main' | 'text' | 'time' | 'moment' | 'status' | 'number' | 'user' | 'short' | 'id' | 'buttons' | 'check';
+  'main' | 'text' | 'clock' | 'time' | 'status' | 'number' | 'user' | 'short' | 'id' | 'buttons' | 'check';
 
 /** Its functions are methods, so that a `ListPage` can return the columns of any rows. */
 export interface Column<Row> {
   readonly title: string;
   readonly kind: ColumnKind;
-  /** Returns what is shown. A time is shown relative to now, or in full in a column of the kind `moment`. */
+  /** Returns what is shown. */
   cell(row: Row): ComponentChildren | Date;
   /** Where the value leads. */
   to?(row: Row): string;
+  /** Whether a phone leaves the column out. The rows of phones have the first three other columns. */
+  readonly isOnDeskOnly?: boolean;
+}
+
+/** Fields of a row on a phone, apart from checkboxes and buttons. */
+const PHONE_FIELDS = 3;
+
+/** Returns the columns, of which only as many as a phone shows are not for desks alone. */
+function withFewOnPhone<Row>(columns: readonly Column<Row>[]): Column<Row>[] {
+  const isField = ({ kind, isOnDeskOnly }: Column<Row>): boolean =>
+    isOnDeskOnly !== true && kind !== 'check' && kind !== 'buttons';
+  const shown = new Set(columns.filter(isField).slice(0, PHONE_FIELDS));
+  return columns.map((column) => ({
+    ...column,
+    isOnDeskOnly: isField(column) ? !shown.has(column) : column.isOnDeskOnly === true,
+  }));
 }
 
 interface RowAction<Row> {
-  readonly operation: DashboardOperationName;
-  /** What happens, such as "Remove". */
+  readonly permission: DashboardPermission;
+  /** The action, such as "Remove". */
   readonly label: string;
   /** Returns the page that asks before it happens; undefined if it cannot happen to the row. */
   to(row: Row): string | undefined;
@@ -35,14 +53,14 @@ interface RowAction<Row> {
 }
 
 /** The column with a button that ends something, for users who may do it. */
-export function actionColumn<Row>({ operation, label, to, of }: RowAction<Row>): Column<Row> {
+export function actionColumn<Row>({ permission, label, to, of }: RowAction<Row>): Column<Row> {
   return {
     title: 'Actions',
     kind: 'buttons',
     cell: (row) => {
       const path = to(row);
       return path === undefined ? null : (
-        <ButtonLink operation={operation} to={path} kind="danger" of={of(row)}>
+        <ButtonLink permission={permission} to={path} kind="danger" of={of(row)}>
           {label}
         </ButtonLink>
       );
@@ -51,7 +69,7 @@ export function actionColumn<Row>({ operation, label, to, of }: RowAction<Row>):
 }
 
 /** On a phone, values of these kinds do not say what they are. */
-const TITLED: ReadonlySet<ColumnKind> = new Set(['number', 'time', 'moment', 'short', 'id', 'text']);
+const TITLED: ReadonlySet<ColumnKind> = new Set(['number', 'time', 'short', 'id', 'text']);
 
 type Entries = readonly (readonly [name: string, value: ComponentChildren])[];
 
@@ -67,21 +85,24 @@ interface TableProps<Row> {
   /** Many rows, which are a little lower. Live updates know the rows by their IDs, so a page has at most one such table. */
   readonly isDense?: boolean;
   readonly selection?: Selection<NoInfer<Row>> | undefined;
+  /** Whether the row is about something that should be noticed. Its words must say so, too. */
+  readonly isTinted?: ((row: NoInfer<Row>) => boolean) | undefined;
 }
 
 /**
- * A table. On a phone, each row becomes a block of two or three lines. The roles keep the table a table for screen readers,
+ * A table. On a phone, each row becomes a block with three fields, which are the same in all rows. The roles keep the table a table for screen readers,
  * because browsers take a table with another `display` value for plain text.
  */
 export function Table<Row>(props: TableProps<Row>): VNode {
-  const { caption, rows, keyOf, isDense = false, selection } = props;
-  const { user } = usePage();
+  const { caption, rows, keyOf, isDense = false, selection, isTinted } = props;
+  const { user, now, timeZone } = usePage();
+  const zone = offsetAt(now, timeZone);
   const isSelectable =
     selection &&
     user &&
-    mayPerform(user, selection.operation) &&
+    mayPerform(user, selection.permission) &&
     rows.some((row) => selection.selectable(row));
-  const columns = isSelectable ? [checkColumn(selection), ...props.columns] : props.columns;
+  const columns = withFewOnPhone(isSelectable ? [checkColumn(selection), ...props.columns] : props.columns);
   const table = (
     <table role="table" class={isDense ? 'data dense' : 'data'}>
       <caption class="unseen">{caption}</caption>
@@ -90,13 +111,20 @@ export function Table<Row>(props: TableProps<Row>): VNode {
           {columns.map(({ title, kind }) => (
             <th key={title} role="columnheader" scope="col" class={kind}>
               {kind === 'check' || kind === 'buttons' ? <span class="unseen">{title}</span> : title}
+              {kind === 'clock' || kind === 'time' ? <span class="zone"> {zone}</span> : null}
             </th>
           ))}
         </tr>
       </thead>
       <tbody role="rowgroup">
-        {rows.map((row) => (
-          <tr key={keyOf(row)} id={isDense ? `${ROW_ID_PREFIX}${keyOf(row)}` : undefined} role="row">
+        {rows.map((row, index) => [
+          <DayRow key={`day-${index}`} columns={columns} row={row} before={rows[index - 1]} />,
+          <tr
+            key={keyOf(row)}
+            id={isDense ? `${ROW_ID_PREFIX}${keyOf(row)}` : undefined}
+            class={isTinted?.(row) ? 'tinted' : undefined}
+            role="row"
+          >
             {columns.map((column) => (
               <Cell
                 key={column.title}
@@ -106,24 +134,51 @@ export function Table<Row>(props: TableProps<Row>): VNode {
                 isTitled={!isDense && TITLED.has(column.kind)}
               />
             ))}
-          </tr>
-        ))}
+          </tr>,
+        ])}
       </tbody>
     </table>
   );
   return isSelectable ? <SelectionBar {...selection}>{table}</SelectionBar> : table;
 }
 
-interface CellProps extends Pick<Column<never>, 'title' | 'kind'> {
+interface DayRowProps<Row> {
+  readonly columns: readonly Column<Row>[];
+  readonly row: Row;
+  readonly before: Row | undefined;
+}
+
+/** Names the day of a row in a list by days, if the row before is from another day. The list begins today. */
+function DayRow<Row>({ columns, row, before }: DayRowProps<Row>): VNode | null {
+  const { now, timeZone } = usePage();
+  const clock = columns.find(({ kind }) => kind === 'clock');
+  if (!clock) return null;
+  const timeOf = (each: Row): Date => clock.cell(each) as Date;
+  const [day, today] = [localDay(timeOf(row), timeZone), localDay(now, timeZone)];
+  if (day === (before === undefined ? today : localDay(timeOf(before), timeZone))) return null;
+  return (
+    <tr id={`day-${day}`} class="day" role="row">
+      <th role="rowheader" scope="rowgroup" colspan={columns.length}>
+        {dayInWords(day, today)} <span class="zone">{offsetAt(timeOf(row), timeZone)}</span>
+      </th>
+    </tr>
+  );
+}
+
+interface CellProps extends Pick<Column<never>, 'title' | 'kind' | 'isOnDeskOnly'> {
   readonly value: ComponentChildren | Date;
   readonly path: string | undefined;
   readonly isTitled: boolean;
 }
 
-function Cell({ title, kind, value, path, isTitled }: CellProps): VNode {
+function Cell({ title, kind, isOnDeskOnly, value, path, isTitled }: CellProps): VNode {
   const shown = shownAs(kind, value);
   return (
-    <td role="cell" data-title={isTitled && (value || value === 0) ? title : undefined} class={kind}>
+    <td
+      role="cell"
+      data-title={isTitled && (value || value === 0) ? title : undefined}
+      class={isOnDeskOnly ? `${kind} desk` : kind}
+    >
       {path === undefined ? shown : <a href={path}>{shown}</a>}
     </td>
   );
@@ -131,7 +186,7 @@ function Cell({ title, kind, value, path, isTitled }: CellProps): VNode {
 
 function shownAs(kind: ColumnKind, value: ComponentChildren | Date): ComponentChildren {
   if (value instanceof Date)
-    return kind === 'moment' ? <Moment time={value} /> : <RelativeTime time={value} />;
+    return kind === 'clock' ? <ClockTime time={value} /> : <Moment time={value} isInColumn />;
   return typeof value === 'string' ? <Middle text={value} /> : value;
 }
 
@@ -164,20 +219,20 @@ export function Tiles({ entries }: { readonly entries: Entries }): VNode {
 }
 
 /** The parameter with the selected rows. */
-const SELECTED = 'selected';
+export const SELECTED = 'selected';
 /** Sent besides the selected rows, so that a form without any is not taken for one about all rows. */
 const NO_ROW = 'none';
 
-/** What is done with selected rows, by users who may do it. */
+/** The actions for selected rows, for users who may perform them. */
 export interface Selection<Row> {
-  readonly operation: DashboardOperationName;
+  readonly permission: DashboardPermission;
   /** The page that asks before it acts on the selected rows. */
   readonly action: string;
   /** The label of the button. A script adds how many things are selected. */
   readonly label: string;
-  /** What the rows are about, in the singular and the plural. Several rows can be about the same thing. */
+  /** The things that the rows are about, in the singular and the plural. Several rows can be about the same thing. */
   readonly things: readonly [one: string, many: string];
-  /** What can be done with other rows than the selected ones. */
+  /** The links to actions for other rows than the selected ones. */
   readonly links?: ComponentChildren;
   /** Returns the value of a row and what it is about, for screen readers; undefined if it cannot be selected. */
   selectable(row: Row): Readonly<Record<'value' | 'of', string>> | undefined;

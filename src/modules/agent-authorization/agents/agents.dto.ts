@@ -1,16 +1,9 @@
-import { ApiSchema } from '@nestjs/swagger';
 import { IsString } from 'class-validator';
-import {
-  ConstantProperty,
-  DocumentLike,
-  TextProperty,
-  UuidProperty,
-  withSharedMessages,
-} from '../../../infrastructure/openapi/index.js';
+import { withSharedMessages } from '../../../infrastructure/openapi/index.js';
 import { ArrayField, Field, MESSAGES, withMessage } from '../../../infrastructure/validation/index.js';
 import { OAuthErrorKind } from '../../oauth/index.js';
 
-const EXAMPLE_REDIRECT_URIS = ['https://agent.example.com/callback'];
+export const EXAMPLE_REDIRECT_URIS = ['https://agent.example.com/callback'];
 
 /** Addresses that users may return to. The service checks them, because its errors differ. */
 export function RedirectUrisField(options: {
@@ -47,32 +40,6 @@ export class RegisterAgentRequest {
   client_name?: string;
 }
 
-@ApiSchema({
-  description:
-    'A registered agent: [RFC 7591, section 3.2.1](https://www.rfc-editor.org/rfc/rfc7591#section-3.2.1). The `client_name` ' +
-    'is what users see. `redirect_uris` are those of the request that can be used. Other metadata of the request is replaced.',
-})
-export class RegisteredAgentResponse extends DocumentLike('RFC 7591, section 3.2.1', {
-  client_id_issued_at: 1_790_000_000,
-  client_name: 'Example Agent',
-  redirect_uris: EXAMPLE_REDIRECT_URIS,
-  grant_types: ['authorization_code', 'refresh_token'],
-  response_types: ['code'],
-}) {
-  @TextProperty(
-    'The redirect addresses of the request that cannot be used, shortened to 200 characters.',
-    ['http://agent.example.com/callback'],
-    { isArray: true, required: false },
-  )
-  redirect_uris_left_out?: string[];
-
-  @UuidProperty('The `client_id` of the agent.', '3f2b8a4e-6d1c-4c57-9f0e-8b7a6c5d4e32')
-  client_id!: string;
-
-  @ConstantProperty('none', 'Agents have no secret.')
-  token_endpoint_auth_method!: 'none';
-}
-
 export const INVALID_REDIRECT_URI = new OAuthErrorKind(400, 'INVALID_REQUEST', 'INVALID_FIELD', {
   oauthCode: 'invalid_redirect_uri',
   when: 'No redirect address can be used (`invalid_redirect_uri`).',
@@ -91,6 +58,9 @@ export const AGENTS_NOT_ALLOWED = new OAuthErrorKind(404, 'INVALID_REQUEST', 'NO
   when: 'There is no API client with this ID, or its organization does not allow agents to log in (`invalid_request`).',
   message: 'Agents cannot log in at this address.',
 });
+
+/** The settings of the API client do not allow the agent, or no longer do. */
+export const AGENT_NOT_ALLOWED = 'This organization does not allow this agent.';
 
 export const INVALID_TARGET = new OAuthErrorKind(400, 'INVALID_REQUEST', 'INVALID_FIELD', {
   oauthCode: 'invalid_target',

@@ -1,18 +1,21 @@
 import { randomUUID } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
 import { isUUID } from 'class-validator';
+import { In, IsNull, MoreThan, Not } from 'typeorm';
 import { Transaction } from '../../../infrastructure/database/index.js';
-import { Clock, SECOND } from '../../../infrastructure/time/index.js';
-import { INVALID_CLIENT } from '../../oauth/index.js';
-import type { AgentIssuer } from '../settings/agent-settings.service.js';
-import { displayNameOf, isLocalUri, isRedirectUri, hostOrSchemeOf, type Agent } from './agent.js';
-import {
-  INVALID_REDIRECT_URI,
-  type RegisterAgentRequest,
-  type RegisteredAgentResponse,
-} from './agents.dto.js';
+import { isLoopback } from '../../../infrastructure/http/index.js';
+import { Clock, DAY } from '../../../infrastructure/time/index.js';
+import { INVALID_CLIENT, INVALID_GRANT } from '../../oauth/index.js';
+import type { AgentIssuer } from '../agent-issuer.js';
+import { displayNameOf, isRedirectUri, hostOrSchemeOf, type Agent } from './agent.js';
+import { AGENT_NOT_ALLOWED, INVALID_REDIRECT_URI, type RegisterAgentRequest } from './agents.dto.js';
 import { ClientDocuments, NOT_KNOWN, type UnknownAgent } from './client-documents.js';
 import { RegisteredAgent } from './registered-agent.entity.js';
+
+/** Milliseconds, before the time after which unused agents are deleted. */
+const KEPT_FOR = 27 * DAY;
+/** Agents of an API client that are kept before a user has connected them. Anyone can register them, and open their pages. */
+const MAX_KEPT = 1_000;
 
 /** Knows the agents that may ask for access to users of an API client. */
 @Injectable()
@@ -38,23 +41,74 @@ export class AgentsService {
     if (isUUID(agentId) && !(await this.findRegistered(clientId, agentId))) throw INVALID_CLIENT.error();
   }
 
-  isAllowed({ settings }: AgentIssuer, agent: Agent, redirectUri: string): boolean {
-    if (settings.agents === 'any' || agent.kind === 'registered') return settings.agents !== 'off';
-    // Only the metadata document says whose program listens on the user's own machine.
-    const address = isLocalUri(redirectUri) && agent.kind === 'document' ? agent.id : redirectUri;
-    return settings.agents === 'hosts' && settings.hosts.includes(hostOrSchemeOf(address));
+  /**
+   * Keeps an agent that registered itself for four weeks, because a user has opened its page: the agent remembers its `client_id`, and
+   * uses it again when the user returns. If too many are kept, those whose page was not opened for the longest time have a day left.
+   */
+  async keep({ clientId }: AgentIssuer, { kind, id }: Agent): Promise<void> {
+    if (kind !== 'dynamic') return;
+    const { manager } = this.transaction;
+    const now = this.clock.now();
+    const keptUntil = new Date(now.getTime() + KEPT_FOR);
+    const unused = { id, unusedSince: Not(IsNull()) };
+    if (!(await this.transaction.updateRow(RegisteredAgent, unused, { unusedSince: keptUntil }))) return;
+    const excess = await manager.find(RegisteredAgent, {
+      select: { id: true },
+      where: { clientId, unusedSince: MoreThan(now) },
+      order: { unusedSince: 'DESC', id: 'ASC' },
+      skip: MAX_KEPT,
+      take: MAX_KEPT,
+    });
+    if (excess.length === 0) return;
+    // Not those that a user has connected meanwhile.
+    const kept = { id: In(excess.map((agent) => agent.id)), unusedSince: Not(IsNull()) };
+    await manager.update(RegisteredAgent, kept, { unusedSince: now });
   }
 
   /**
-   * Registers a public client with the addresses that can be used (RFC 7591, section 3). Other values than those of the response are
-   * replaced (section 3.2.1).
+   * Returns whether the settings allow the agent now. They can change at any time, so they decide at every step, not only at the first
+   * one. `find_usable_mcp_tokens` decides the same about access tokens.
    *
+   * @param host or scheme of its redirect address
+   */
+  isAllowed({ settings }: AgentIssuer, agent: IdentifiedAgent, host: string): boolean {
+    if (settings.agents === 'any' || agent.kind === 'registered') return settings.agents !== 'off';
+    return settings.agents === 'hosts' && isListed(settings, agent, host);
+  }
+
+  /**
+   * Checks that the settings still allow an agent at the token endpoint.
+   *
+   * @throws OAuthError `invalid_grant`, after which agents ask the user again, who sees why
+   */
+  async requireAllowed(issuer: AgentIssuer, agentId: string, host: string): Promise<void> {
+    // Saves a statement: nothing depends on the agent.
+    if (issuer.settings.agents === 'any') return;
+    const registered = isUUID(agentId) ? await this.findRegistered(issuer.clientId, agentId) : undefined;
+    // The agent was removed meanwhile.
+    if (isUUID(agentId) && !registered) throw INVALID_CLIENT.error();
+    const agent = { id: agentId, kind: registered?.kind ?? ('document' as const) };
+    if (!this.isAllowed(issuer, agent, host)) throw INVALID_GRANT.error(AGENT_NOT_ALLOWED);
+  }
+
+  /**
+   * Returns whether the organization has named the agent: it registered the agent, or listed its host. Anyone can register another
+   * agent, or publish its metadata document, with any address (RFC 9700, section 4.11.2).
+   */
+  isNamed({ settings }: AgentIssuer, agent: IdentifiedAgent, host: string): boolean {
+    return agent.kind === 'registered' || isListed(settings, agent, host);
+  }
+
+  /**
+   * Registers a public client with the addresses that can be used (RFC 7591, section 3).
+   *
+   * @returns the agent, and the addresses that cannot be used, shortened
    * @throws OAuthError `invalid_redirect_uri` if none can be used
    */
   async register(
     { clientId }: AgentIssuer,
     { client_name: name, redirect_uris: requested }: RegisterAgentRequest,
-  ): Promise<RegisteredAgentResponse> {
+  ): Promise<{ agent: RegisteredAgent; leftOut: string[] }> {
     const redirectUris = usableOf(requested);
     const leftOut = [...new Set(requested)].filter((uri) => !redirectUris.includes(uri)).map(shortened);
     if (redirectUris.length === 0)
@@ -70,21 +124,20 @@ export class AgentsService {
       unusedSince: now,
     };
     await this.transaction.manager.insert(RegisteredAgent, agent);
-    return {
-      client_id: agent.id,
-      client_id_issued_at: Math.floor(now.getTime() / SECOND),
-      client_name: agent.name,
-      redirect_uris: redirectUris,
-      ...(leftOut.length > 0 && { redirect_uris_left_out: leftOut }),
-      grant_types: ['authorization_code', 'refresh_token'],
-      response_types: ['code'],
-      token_endpoint_auth_method: 'none',
-    };
+    return { agent, leftOut };
   }
 
   private findRegistered(clientId: string, id: string): Promise<RegisteredAgent | null> {
     return this.transaction.manager.findOneBy(RegisteredAgent, { clientId, id });
   }
+}
+
+type IdentifiedAgent = Pick<Agent, 'id' | 'kind'>;
+
+/** Only the metadata document says whose program listens on the user's own machine. */
+function isListed(settings: AgentIssuer['settings'], { id, kind }: IdentifiedAgent, host: string): boolean {
+  const isLocal = host.endsWith(':') || isLoopback(host);
+  return settings.hosts.includes(isLocal && kind === 'document' ? hostOrSchemeOf(id) : host);
 }
 
 const MAX_REDIRECT_URIS = 10;

@@ -1,7 +1,8 @@
 import { Injectable, Logger } from '@nestjs/common';
-import { LRUCache } from 'lru-cache';
+import { BoundedCache } from '../../../infrastructure/caching/index.js';
 import { HttpClient } from '../../../infrastructure/http-client/index.js';
 import { Clock, DAY, MINUTE, SECOND } from '../../../infrastructure/time/index.js';
+import { parsedJson } from '../../../infrastructure/config/index.js';
 import { displayNameOf, hostOrSchemeOf, isRedirectUri, type Agent } from './agent.js';
 
 const MAX_URL_LENGTH = 2_000;
@@ -23,9 +24,9 @@ const GONE: ReadonlySet<number> = new Set([404, 410]);
 
 interface CachedAgent {
   readonly agent: Agent;
-  /** Milliseconds since 1970. Then the document is requested again. */
+  /** On the monotonic clock. Then the document is requested again. */
   readonly until: number;
-  /** Milliseconds since 1970, if it cannot be read until then. */
+  /** On the monotonic clock, if it cannot be read until then. */
   readonly usableUntil: number;
 }
 
@@ -51,7 +52,7 @@ interface Fetching {
 @Injectable()
 export class ClientDocuments {
   private readonly logger = new Logger('Agents');
-  private readonly cache = new LRUCache<string, CachedAgent>({ max: MAX_CACHED_DOCUMENTS });
+  private readonly cache = new BoundedCache<CachedAgent>({ max: MAX_CACHED_DOCUMENTS });
   /** The documents that are being fetched: concurrent requests for one share its response. */
   private readonly pending = new Map<string, Fetching>();
 
@@ -67,7 +68,7 @@ export class ClientDocuments {
   async find(url: string): Promise<Agent | UnknownAgent> {
     if (!this.isDocumentUrl(url)) return { problem: NOT_KNOWN };
     const cached = this.cache.get(url);
-    if (cached && cached.until > this.clock.milliseconds()) return cached.agent;
+    if (cached && cached.until > this.clock.monotonic()) return cached.agent;
     const pending = this.pending.get(url);
     if (pending) return pending.result;
     const host = hostOrSchemeOf(url);
@@ -93,7 +94,7 @@ export class ClientDocuments {
       maxBytes: MAX_DOCUMENT_SIZE,
       deadline: DEADLINE,
     });
-    const now = this.clock.milliseconds();
+    const now = this.clock.monotonic();
     const read = text && problem === null ? agentIn(text.text, url) : undefined;
     if (read && !('problem' in read)) {
       const until = now + lifetimeIn(cacheControl);
@@ -139,8 +140,9 @@ function asPart(sentence: string | null): string {
 
 /** Returns the agent of a valid document (draft, section 4): a public client whose `client_id` is the URL of the document. */
 function agentIn(text: string, url: string): Agent | InvalidDocument {
-  const document = parsed(text);
-  if (!document) return { problem: 'it is not a JSON object', isObject: false };
+  const document = parsedJson(text) as Readonly<Record<string, unknown>> | null | undefined;
+  if (typeof document !== 'object' || document === null)
+    return { problem: 'it is not a JSON object', isObject: false };
   const invalid = (problem: string): InvalidDocument => ({ problem, isObject: true });
   const { client_id: id, client_name: name, redirect_uris: uris, ...rest } = document;
   if (id !== url) return invalid('its client_id is not its address');
@@ -156,15 +158,6 @@ function agentIn(text: string, url: string): Agent | InvalidDocument {
     name: displayNameOf(name, url),
     redirectUris: uris.filter(isRedirectUri),
   };
-}
-
-function parsed(text: string): Readonly<Record<string, unknown>> | undefined {
-  try {
-    const value: unknown = JSON.parse(text);
-    return typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : undefined;
-  } catch {
-    return undefined;
-  }
 }
 
 /** Returns whether the agent works without authentication, also if it prefers one, as ChatGPT does. */

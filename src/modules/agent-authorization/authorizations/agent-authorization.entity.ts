@@ -3,16 +3,17 @@ import type { AgentScope } from '../../../infrastructure/auth/index.js';
 import { DatedRow, DeleteAfter } from '../../../infrastructure/database/index.js';
 import { DAY } from '../../../infrastructure/time/index.js';
 import type { AgentKind } from '../agents/agent.js';
+import type { Purpose } from './identification.js';
 
 /**
  * `pending`: the user has not logged in yet. `completed`: the partner has named the user, whose browser has not returned yet.
- * `confirmed`: the user is known, and can decide. `redeemed`: the agent has its tokens. `ended`: another browser returned, or the
- * code was used twice. Expiry is not a status: `expiresAt` decides.
+ * `confirmed`: the user is known, and can decide. `redeemed`: the agent has its tokens. `ended`: another browser returned, another
+ * user logs in, or the code was used twice. Expiry is not a status: `expiresAt` decides.
  */
 export type AgentAuthorizationStatus =
   'pending' | 'completed' | 'confirmed' | 'approved' | 'declined' | 'redeemed' | 'ended';
 
-/** What an agent may do for a user, or asks for. */
+/** The access that an agent has for a user, or asks for. */
 export abstract class AgentUse extends DatedRow {
   /** The API client, whose user connects the agent. */
   @Column({ name: 'client_id', type: 'uuid' })
@@ -32,9 +33,19 @@ export abstract class AgentUse extends DatedRow {
   scopes!: AgentScope[];
 }
 
-/** An authorization request of an agent (RFC 6749, section 4.1.1). Of the cookie, the ticket and the code, only hashes are stored. */
+/**
+ * An authorization request of an agent (RFC 6749, section 4.1.1), or a login for another purpose, whose columns about an agent are
+ * empty. Only hashes of the cookie, the ticket and the code are stored.
+ */
 @Entity({ name: 'agent_authorization' })
 export class AgentAuthorization extends AgentUse {
+  @Column({ type: 'varchar', length: 12, default: 'agent' })
+  purpose!: Purpose;
+
+  /** The user of a login that is not for an agent continues below this path. */
+  @Column({ name: 'continue_at', type: 'text', nullable: true })
+  continueAt!: string | null;
+
   @Column({ name: 'agent_kind', type: 'varchar', length: 10 })
   agentKind!: AgentKind;
 
@@ -71,11 +82,14 @@ export class AgentAuthorization extends AgentUse {
   @Column({ name: 'code_expires_at', type: 'timestamptz', precision: 3, nullable: true })
   codeExpiresAt!: Date | null;
 
-  /** What the code was exchanged for. */
+  /** The connection that the code was exchanged for. */
   @Column({ name: 'connection_id', type: 'uuid', nullable: true })
   connectionId!: string | null;
 
-  /** Codes are repeatable until then. Anyone can begin a request, so none is kept longer. */
+  /**
+   * Anyone can begin a request, so none is kept longer. Once the code is redeemed, the time until which a second use of it is noticed:
+   * when the connection expires unless it is used.
+   */
   @DeleteAfter(0)
   @Column({ name: 'expires_at', type: 'timestamptz', precision: 3 })
   expiresAt!: Date;

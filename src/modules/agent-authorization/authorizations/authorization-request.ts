@@ -40,7 +40,7 @@ export function single(query: QueryParameters, name: ParameterName): string | un
 }
 
 /**
- * Checks the parameters whose errors the agent may be told: its redirect address has been verified.
+ * Checks the parameters whose errors may be sent to the agent: its redirect address has been verified.
  *
  * @param redirect the redirect to the agent with a code, as long as it will be
  */

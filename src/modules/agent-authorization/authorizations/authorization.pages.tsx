@@ -2,17 +2,21 @@ import type { ComponentChildren, VNode } from 'preact';
 import type { AgentScope } from '../../../infrastructure/auth/index.js';
 import type { PlatformEnvironment } from '../../../infrastructure/config/index.js';
 import {
+  Foreign,
   Form,
   Notice,
   noticePage,
+  Seen,
   TextField,
   type Page,
+  type ShownValues,
   isolated,
 } from '../../../infrastructure/pages/index.js';
 import { MAX_EXTERNAL_USER_ID_LENGTH } from '../../../infrastructure/validation/index.js';
 import { isLocalUri, isPrivateUseUri, hostOrSchemeOf } from '../agents/agent.js';
 import { pagePathOf } from '../agent-addresses.js';
 import type { AgentAuthorization } from './agent-authorization.entity.js';
+import type { Purpose } from './identification.js';
 
 export interface AuthorizationPageData {
   readonly authorization: AgentAuthorization;
@@ -20,14 +24,19 @@ export interface AuthorizationPageData {
   /** The path of the logo, if the organization has one. */
   readonly logo: string | undefined;
   readonly environment: PlatformEnvironment;
+  /** Whether users can log in to the page that shows who acts for them. */
+  readonly hasUserPage: boolean;
+  /** Whether users log in at the partner. */
+  readonly hasLoginPage: boolean;
   /** Whether anyone can be any user, or the page of the dashboard where members can; null if users have to prove who they are. */
   readonly sandbox: 'open' | (string & {}) | null;
 }
 
-/** What an agent may do, in words. */
-const PERMISSIONS: Readonly<Record<AgentScope, string>> = {
+/** The rights of an agent, in words. */
+export const SCOPES_IN_WORDS: Readonly<Record<AgentScope, string>> = {
   'accounts:read': 'See which merchants you have accounts with, and whether they are connected',
-  'sign_in_links:write': 'Ask you by text message to sign in to merchants. Only you can sign in',
+  'sign_in_links:write':
+    'Ask you to sign in to merchants, by text message or with a link. Only you can sign in',
 };
 
 function pathOf({ clientId, id }: AgentAuthorization): string {
@@ -36,8 +45,17 @@ function pathOf({ clientId, id }: AgentAuthorization): string {
 
 function Organization({ organization, logo, environment }: AuthorizationPageData): VNode {
   return (
-    <p>
-      {logo === undefined ? null : <img class="logo" src={logo} alt="" />} <strong>{organization}</strong>{' '}
+    <p class="partner">
+      {logo === undefined ? (
+        <span class="logo initial" aria-hidden="true">
+          {[...organization][0]}
+        </span>
+      ) : (
+        <img class="logo" src={logo} alt="" />
+      )}
+      <strong>
+        <Foreign text={organization} />
+      </strong>{' '}
       {environment === 'development' ? <span class="environment development">Test</span> : null}
     </p>
   );
@@ -55,16 +73,19 @@ function Decline({ authorization }: AuthorizationPageData): VNode {
 
 /** Why the page shows a form again, and at which field. */
 interface LoginProblem {
-  readonly field: 'external_user_id' | 'code';
+  readonly field: 'external_user_id' | 'phone_number' | 'code';
   readonly message: string;
 }
 
 /** The page where the user says who they are: with a code from the partner's app or, in the sandbox, with any ID. */
 export function loginPage(data: AuthorizationPageData, problem?: LoginProblem): Page {
   const { authorization, organization, sandbox } = data;
+  const isForAgent = authorization.purpose === 'agent';
   return {
-    title: `Connect ${isolated(authorization.agentName)}`,
-    ...(problem && { status: 400, problem: problem.message }),
+    title: isForAgent
+      ? `Connect ${isolated(authorization.agentName)}`
+      : `Log in to ${isolated(organization)}`,
+    ...(problem && { status: 400, problem: { message: problem.message, options: { field: problem.field } } }),
     formsLeaveSite: true,
     content: (
       <>
@@ -86,8 +107,14 @@ export function loginPage(data: AuthorizationPageData, problem?: LoginProblem): 
                 name="external_user_id"
                 label="User ID"
                 autocapitalize="none"
-                showsProblem={problem?.field === 'external_user_id'}
                 maxLength={MAX_EXTERNAL_USER_ID_LENGTH}
+              />
+              <TextField
+                name="phone_number"
+                label="Phone number (optional)"
+                hint="A number of the US or Canada, such as +12125550123. With it, the agent can create sign-in links."
+                maxLength={20}
+                required={false}
               />
               <button name="action" value="log_in">
                 Continue as this user
@@ -95,30 +122,36 @@ export function loginPage(data: AuthorizationPageData, problem?: LoginProblem): 
             </Form>
           </>
         ) : null}
-        <h2>Enter a code</h2>
-        <p>
-          Open the {organization} app, choose to connect an agent, and enter the code that the app shows.
-          Don’t enter a code that someone sent you.
-        </p>
-        <Form action={pathOf(authorization)}>
-          <TextField
-            name="code"
-            label="Code"
-            isCode
-            autocapitalize="none"
-            maxLength={20}
-            showsProblem={problem?.field === 'code'}
-          />
-          <button name="action" value="enter_code">
-            Continue
-          </button>
-        </Form>
-        <h2>Didn’t ask for this?</h2>
-        <Decline {...data} />
+        {isForAgent ? <EnterCode {...data} /> : null}
       </>
     ),
   };
 }
+
+function EnterCode(data: AuthorizationPageData): VNode {
+  return (
+    <>
+      <h2>Enter a code</h2>
+      <p>
+        Open the {data.organization} app, choose to connect an agent, and enter the code that the app shows.
+        Don’t enter a code that someone sent you.
+      </p>
+      <Form action={pathOf(data.authorization)}>
+        <TextField name="code" label="Code" isCode autocapitalize="none" maxLength={20} />
+        <button name="action" value="enter_code">
+          Continue
+        </button>
+      </Form>
+      <h2>Didn’t ask for this?</h2>
+      <Decline {...data} />
+    </>
+  );
+}
+
+/** The user for whom the page approves. */
+export const shownUserOf = ({ externalUserId }: AgentAuthorization): ShownValues => ({
+  User: externalUserId ?? '',
+});
 
 /** The page where the user decides. It is never skipped, also if the user has connected the agent before. */
 export function consentPage(data: AuthorizationPageData): Page {
@@ -132,24 +165,51 @@ export function consentPage(data: AuthorizationPageData): Page {
       <>
         <Organization {...data} />
         <p>
-          <strong>{agentName}</strong> asks to act for you. If you approve, you return to{' '}
+          <strong>
+            <Foreign text={agentName} />
+          </strong>{' '}
+          asks to act for you. If you approve, you return to{' '}
           {isPrivateUseUri(redirectUri) ? 'an app on this device, which opens links that begin with ' : null}
           <strong>{place}</strong>.
         </p>
+        <Form action={pathOf(authorization)}>
+          <p>
+            You continue as{' '}
+            <strong>
+              <Foreign text={authorization.externalUserId ?? ''} />
+            </strong>
+            .{' '}
+            <button class="quiet" name="action" value="log_in_again">
+              Not you?
+            </button>{' '}
+            {data.hasLoginPage ? <>If {organization} doesn’t ask who you are, log out there first.</> : null}
+          </p>
+        </Form>
         <Warning {...authorization} />
         <h2>What it may do</h2>
         <ul>
           {scopes.map((scope) => (
-            <li key={scope}>{PERMISSIONS[scope]}</li>
+            <li key={scope}>{SCOPES_IN_WORDS[scope]}</li>
           ))}
         </ul>
         <p>
-          It never sees your passwords. The connection ends if it is not used for 60 days, or when you ask{' '}
-          {organization} to end it.
+          It never sees your passwords. The connection ends if it is not used for 60 days, or when you{' '}
+          {data.hasUserPage ? (
+            <>
+              end it on{' '}
+              <a href={`/users/${authorization.clientId}`} target="_blank" rel="noreferrer">
+                the page that shows who acts for you
+              </a>
+              .
+            </>
+          ) : (
+            `ask ${organization} to end it.`
+          )}
         </p>
         <Form action={pathOf(authorization)}>
+          <Seen values={shownUserOf(authorization)} />
           <div class="choice">
-            <button class="second" name="action" value="approve">
+            <button name="action" value="approve">
               Approve
             </button>
             <button class="second" name="action" value="decline">
@@ -223,19 +283,39 @@ const NOTICES: Readonly<Record<AuthorizationNotice, NoticeText>> = {
   },
 };
 
+/** The notices that differ if the user does not connect an agent. */
+const PAGE_NOTICES: Readonly<Partial<Record<AuthorizationNotice, string>>> = {
+  expired: 'For your safety, a login is valid for 10 minutes. Open the link again.',
+  otherBrowser:
+    'For your safety, it cannot continue here. Open the link again in this browser. If someone sent you this address, don’t use it: they may want access to your account.',
+  waiting: 'Return to the page where you logged in and continue there, or open the link again.',
+};
+
 /** @param target where the user returns to the agent, as long as the agent can use that */
-export function authorizationNotice(notice: AuthorizationNotice, target?: string): Page {
-  const { text, ...page } = NOTICES[notice];
-  const links = target === undefined ? {} : { [target]: `Return to ${hostOrSchemeOf(target)}` };
-  return noticePage({ ...page, notice: text, links });
+export function authorizationNotice(
+  notice: AuthorizationNotice,
+  target?: string,
+  purpose: Purpose = 'agent',
+): Page {
+  const { text: agentText, ...page } = NOTICES[notice];
+  const text = (purpose !== 'agent' && PAGE_NOTICES[notice]) || agentText;
+  return noticePage({ ...page, notice: text, links: linkTo(target) });
 }
 
-/** The page for a request that must not lead back to the agent, because the agent or its address is not verified. */
-export function refusedPage(message: string, status = 400): Page {
+/**
+ * The page for a request that must not lead back to the agent by itself, because the agent or its address is not verified.
+ *
+ * @param target where the user can return to the agent
+ */
+export function refusedPage(message: string, status = 400, target?: string): Page {
   return noticePage({
     title: 'The agent cannot be connected',
     status,
     notice: message,
     text: 'Nothing was shared with the agent.',
+    links: linkTo(target),
   });
 }
+
+const linkTo = (target: string | undefined): Record<string, string> =>
+  target === undefined ? {} : { [target]: `Return to ${hostOrSchemeOf(target)}` };

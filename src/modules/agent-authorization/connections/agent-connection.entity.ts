@@ -1,8 +1,18 @@
-import { Column, Entity, PrimaryColumn } from 'typeorm';
+import { Column, Entity, IsNull, Not, PrimaryColumn } from 'typeorm';
 import type { AgentScope } from '../../../infrastructure/auth/index.js';
-import { DeleteAfter } from '../../../infrastructure/database/index.js';
+import type { PlatformEnvironment } from '../../../infrastructure/config/index.js';
+import { DeleteAfter, DueSince } from '../../../infrastructure/database/index.js';
 import { DAY } from '../../../infrastructure/time/index.js';
+import type { AuditAction } from '../../../infrastructure/audit-catalog/index.js';
+import type { AuditActor } from '../../audit-logs/index.js';
 import { AgentUse } from '../authorizations/agent-authorization.entity.js';
+
+/** How a connection ended, for its event and the audit log. */
+export interface ConnectionEnd {
+  readonly action: AuditAction;
+  readonly actor: AuditActor;
+  readonly environment: PlatformEnvironment;
+}
 
 /** An agent that a user has connected. It may get tokens until it ends or expires. */
 @Entity({ name: 'agent_connection' })
@@ -18,12 +28,17 @@ export class AgentConnection extends AgentUse {
   @Column({ name: 'used_at', type: 'timestamptz', precision: 3 })
   usedAt!: Date;
 
-  @DeleteAfter(7 * DAY)
+  @DeleteAfter(7 * DAY, 'ended_by IS NULL')
   @Column({ name: 'expires_at', type: 'timestamptz', precision: 3 })
   expiresAt!: Date;
 
+  @DueSince<AgentConnection>('agent_connection_ends', { endedBy: Not(IsNull()) })
   @Column({ name: 'ended_at', type: 'timestamptz', precision: 3, nullable: true })
   endedAt!: Date | null;
+
+  /** How the connection ended together with others, until its event is published and its end is in the audit log. */
+  @Column({ name: 'ended_by', type: 'jsonb', nullable: true })
+  endedBy!: ConnectionEnd | null;
 }
 
 /** A refresh token, and the access token that was issued with it. Only hashes are stored. Deleted with its connection. */

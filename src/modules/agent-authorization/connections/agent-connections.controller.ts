@@ -8,6 +8,7 @@ import {
 } from '../../../infrastructure/http/index.js';
 import { Topic } from '../../../infrastructure/openapi/index.js';
 import { PlatformOperation } from '../../../infrastructure/surfaces/index.js';
+import { actorOf } from '../../audit-logs/index.js';
 import {
   DISCONNECT_AGENT,
   LIST_AGENT_CONNECTIONS,
@@ -17,13 +18,13 @@ import {
 } from './agent-connections.dto.js';
 import { AgentConnectionsService } from './agent-connections.service.js';
 
-@Topic('Agent connections', 'Agents that your users have connected by logging in.')
+@Topic('Agent connections', 'Agents that your users have connected by logging in.', 60)
 @Controller('agent-connections')
 export class AgentConnectionsController {
   constructor(private readonly connections: AgentConnectionsService) {}
 
   @Get()
-  @PlatformOperation(LIST_AGENT_CONNECTIONS)
+  @PlatformOperation(LIST_AGENT_CONNECTIONS, 'agents:read')
   list(
     @CurrentClient() client: AuthenticatedClient,
     @Query() query: ListAgentConnectionsQuery,
@@ -33,12 +34,12 @@ export class AgentConnectionsController {
   }
 
   @Delete(':id')
-  @PlatformOperation(DISCONNECT_AGENT)
+  @PlatformOperation(DISCONNECT_AGENT, 'agents:write')
   disconnect(
     @CurrentClient() client: AuthenticatedClient,
     @Param('id') id: string,
     @Origin() origin: RequestOrigin,
   ): Promise<AgentConnectionResponse> {
-    return this.connections.disconnect(client, id, origin);
+    return this.connections.disconnect(client, id, actorOf(client, origin));
   }
 }

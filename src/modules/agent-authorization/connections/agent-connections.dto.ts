@@ -2,7 +2,6 @@ import { ApiSchema } from '@nestjs/swagger';
 import { AGENT_SCOPES, type AgentScope } from '../../../infrastructure/auth/index.js';
 import type { PlatformEnvironment } from '../../../infrastructure/config/index.js';
 import { INVALID_CURSOR_FORMAT } from '../../../infrastructure/crypto/index.js';
-import { ErrorKind } from '../../../infrastructure/errors/index.js';
 import {
   EnumProperty,
   ObjectProperty,
@@ -16,7 +15,7 @@ import {
 import {
   CursorField,
   DEFAULT_PAGE_SIZE,
-  NextCursorProperty,
+  PageOf,
   PageSizeField,
 } from '../../../infrastructure/paging/index.js';
 import { enumeration } from '../../../infrastructure/schemas/index.js';
@@ -26,6 +25,7 @@ import {
   MAX_EXTERNAL_USER_ID_LENGTH,
   TextField,
 } from '../../../infrastructure/validation/index.js';
+import { AGENT_CONNECTION_NOT_FOUND } from '../agent-authorization-errors.js';
 
 const AGENT_SCOPE = enumeration('AgentScope', AGENT_SCOPES, 'What an agent may do for a user.');
 const EXAMPLE_CONNECTION_ID = 'c2f0a9d4-5b1e-4d3c-8f7a-6e5d4c3b2a19';
@@ -93,18 +93,10 @@ export class AgentConnectionResponse {
   expires_at!: Date;
 }
 
-export class AgentConnectionListResponse {
-  @ObjectProperty([AgentConnectionResponse], 'The connections, the newest first.')
-  data!: AgentConnectionResponse[];
-
-  @NextCursorProperty()
-  next_cursor!: string | null;
-}
-
-export const AGENT_CONNECTION_NOT_FOUND = new ErrorKind(404, 'INVALID_REQUEST', 'NOT_FOUND', {
-  when: 'No agent is connected with this ID. The connection may have ended.',
-  message: 'There is no agent connection with this ID.',
-});
+export class AgentConnectionListResponse extends PageOf(
+  AgentConnectionResponse,
+  'The connections, the newest first.',
+) {}
 
 export const LIST_AGENT_CONNECTIONS: OperationDocument = {
   operationId: 'listAgentConnections',
@@ -118,6 +110,7 @@ export const LIST_AGENT_CONNECTIONS: OperationDocument = {
 
 export const DISCONNECT_AGENT: OperationDocument = {
   operationId: 'disconnectAgent',
+  action: 'agent.disconnect',
   summary: 'Disconnect agent',
   description:
     'Ends the connection of an agent: its tokens stop working immediately, and its sign-in links are cancelled. Publishes ' +

@@ -1,9 +1,10 @@
 import { Body, Controller, Param, Post } from '@nestjs/common';
 import { Origin, type RequestOrigin } from '../../../infrastructure/http/index.js';
 import { Topic } from '../../../infrastructure/openapi/index.js';
-import { OAuthOperation, PublicForm, type FormParameters } from '../../oauth/index.js';
+import { AgentForm, OAuthOperation, type FormParameters } from '../../oauth/index.js';
 import { AgentAuthorizationConfiguration } from '../agent-authorization.configuration.js';
-import type { RegisteredAgentResponse } from '../agents/agents.dto.js';
+import { AGENT_GRANTS } from './agent-grants.js';
+import type { AgentTokensResponse } from './agent-grants.dto.js';
 import { AgentOAuthService } from './agent-oauth.service.js';
 import {
   EXCHANGE_FOR_AGENT_TOKENS,
@@ -11,7 +12,7 @@ import {
   REVOKE_AGENT_TOKEN,
   RevokeAgentTokenRequest,
   type AgentTokenRevocationResponse,
-  type AgentTokensResponse,
+  type RegisteredAgentResponse,
 } from './tokens.dto.js';
 
 @Topic('Agents that log in')
@@ -20,10 +21,10 @@ export class AgentOAuthController {
   constructor(private readonly oauth: AgentOAuthService) {}
 
   @Post('token')
-  @OAuthOperation(EXCHANGE_FOR_AGENT_TOKENS, { surface: 'connector' })
+  @OAuthOperation(EXCHANGE_FOR_AGENT_TOKENS, { surface: 'connector', grants: AGENT_GRANTS })
   exchange(
     @Param('client_id') clientId: string,
-    @PublicForm() form: FormParameters,
+    @AgentForm() form: FormParameters,
     @Origin() origin: RequestOrigin,
   ): Promise<AgentTokensResponse> {
     return this.oauth.exchange(clientId, form, origin);
@@ -33,7 +34,7 @@ export class AgentOAuthController {
   @OAuthOperation(REVOKE_AGENT_TOKEN, { surface: 'connector' })
   revoke(
     @Param('client_id') clientId: string,
-    @PublicForm() request: RevokeAgentTokenRequest,
+    @AgentForm() request: RevokeAgentTokenRequest,
     @Origin() origin: RequestOrigin,
   ): Promise<AgentTokenRevocationResponse> {
     return this.oauth.revoke(clientId, request, origin);

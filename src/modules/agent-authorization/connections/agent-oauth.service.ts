@@ -2,27 +2,28 @@ import { Injectable } from '@nestjs/common';
 import { sha256 } from '../../../infrastructure/crypto/index.js';
 import { ApiError } from '../../../infrastructure/errors/index.js';
 import type { RequestOrigin } from '../../../infrastructure/http/index.js';
+import { SECOND } from '../../../infrastructure/time/index.js';
 import { validated } from '../../../infrastructure/validation/index.js';
 import { McpTokensService } from '../../mcp-tokens/index.js';
 import { ApiClientDirectory } from '../../api-clients/index.js';
-import { grantOf, type FormParameters } from '../../oauth/index.js';
+import { grantTypesOf, TokenEndpoint, type FormParameters } from '../../oauth/index.js';
 import { AgentAddresses } from '../agent-addresses.js';
 import {
   AGENTS_NOT_ALLOWED,
   INVALID_CLIENT_METADATA,
   INVALID_TARGET,
   RegisterAgentRequest,
-  type RegisteredAgentResponse,
 } from '../agents/agents.dto.js';
 import { AgentsService } from '../agents/agents.service.js';
 import { AgentSettingsService } from '../settings/agent-settings.service.js';
 import { AgentConnectionsService } from './agent-connections.service.js';
-import { AgentGrants } from './agent-grants.js';
-import {
-  AgentTokenRequest,
-  type AgentTokenRevocationResponse,
-  type AgentTokensResponse,
-  type RevokeAgentTokenRequest,
+import { AGENT_GRANTS } from './agent-grants.js';
+import { AgentTokenRequest, type AgentTokensResponse } from './agent-grants.dto.js';
+import { AgentTokensService } from './agent-tokens.service.js';
+import type {
+  AgentTokenRevocationResponse,
+  RegisteredAgentResponse,
+  RevokeAgentTokenRequest,
 } from './tokens.dto.js';
 
 /** Actor of entries about what agents request without their user. */
@@ -35,14 +36,15 @@ export class AgentOAuthService {
     private readonly settings: AgentSettingsService,
     private readonly clients: ApiClientDirectory,
     private readonly agents: AgentsService,
-    private readonly grants: AgentGrants,
+    private readonly endpoint: TokenEndpoint,
     private readonly connections: AgentConnectionsService,
+    private readonly tokens: AgentTokensService,
     private readonly mcpTokens: McpTokensService,
     private readonly addresses: AgentAddresses,
   ) {}
 
   /**
-   * Checks the grant type, the resource and the parameters of the grant, in this order.
+   * Checks the parameters that all grants have, the resource, and then what the grant checks.
    *
    * @throws ApiError INVALID_FIELD for a missing parameter, or OAuthError
    */
@@ -52,11 +54,10 @@ export class AgentOAuthService {
     origin: RequestOrigin,
   ): Promise<AgentTokensResponse> {
     const issuer = await this.settings.requireIssuer(clientId);
-    const { grant_type: grantType, client_id: agentId, resource = [] } = validated(AgentTokenRequest, form);
-    const grant = grantOf(this.grants.all, grantType);
+    const { client_id: agentId, resource = [] } = validated(AgentTokenRequest, form);
     if (!resource.every((each) => this.addresses.isResourceOf(issuer.clientId, each)))
       throw INVALID_TARGET.error();
-    return grant.handle({ issuer, agentId, origin }, validated(grant.parameters, form));
+    return this.endpoint.exchange(AGENT_GRANTS, form, { issuer, agentId, origin });
   }
 
   /** Responds the same way whether the token was revoked, is unknown, or belongs to another agent (RFC 7009, section 2.2). */
@@ -65,14 +66,16 @@ export class AgentOAuthService {
     { token, client_id: agentId }: RevokeAgentTokenRequest,
     origin: RequestOrigin,
   ): Promise<AgentTokenRevocationResponse> {
-    // Also if agents cannot log in any more.
-    const issuer = AGENTS_NOT_ALLOWED.unlessFound(await this.clients.find(clientId));
-    const refresh = await this.connections.findToken(sha256(token));
-    const connectionId = refresh?.connectionId ?? (await this.mcpTokens.connectionOf(token));
+    // This works even if agents can no longer log in.
+    const issuer = AGENTS_NOT_ALLOWED.requireFound(await this.clients.find(clientId));
+    // A token that was exchanged for the next one, and is no longer stored, still proves its connection.
+    const refreshed =
+      (await this.connections.findToken(sha256(token)))?.connectionId ?? this.tokens.connectionIn(token);
+    const connectionId = refreshed ?? (await this.mcpTokens.connectionOf(token));
     const connection = connectionId === undefined ? null : await this.connections.find(connectionId);
     if (connection?.clientId !== issuer.clientId || connection.agentId !== (agentId ?? connection.agentId))
       return {};
-    if (refresh)
+    if (refreshed !== undefined)
       await this.connections.end(issuer, connection.id, {
         action: 'agent.disconnect',
         actor: { ...AGENT, origin },
@@ -81,10 +84,24 @@ export class AgentOAuthService {
     return {};
   }
 
-  /** @throws OAuthError `invalid_client_metadata` or `invalid_redirect_uri` */
+  /**
+   * Registers an agent. Other values than those of the response are replaced (RFC 7591, section 3.2.1).
+   *
+   * @throws OAuthError `invalid_client_metadata` or `invalid_redirect_uri`
+   */
   async register(clientId: string, metadata: object): Promise<RegisteredAgentResponse> {
     const issuer = await this.settings.requireIssuer(clientId);
-    return this.agents.register(issuer, registrationIn(metadata));
+    const { agent, leftOut } = await this.agents.register(issuer, registrationIn(metadata));
+    return {
+      client_id: agent.id,
+      client_id_issued_at: Math.floor(agent.createdAt.getTime() / SECOND),
+      client_name: agent.name,
+      redirect_uris: agent.redirectUris,
+      ...(leftOut.length > 0 && { redirect_uris_left_out: leftOut }),
+      grant_types: grantTypesOf(AGENT_GRANTS),
+      response_types: ['code'],
+      token_endpoint_auth_method: 'none',
+    };
   }
 }
 

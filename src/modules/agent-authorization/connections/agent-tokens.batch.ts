@@ -3,7 +3,7 @@ import { Injectable } from '@nestjs/common';
 import {
   BatchedStatement,
   inPositions,
-  isMissingPartition,
+  retryInNewPartition,
   Statement,
   Transaction,
   Transactional,
@@ -18,8 +18,11 @@ import type { AgentAuthorization } from '../authorizations/agent-authorization.e
 import type { AgentConnection, AgentRefreshToken } from './agent-connection.entity.js';
 
 /** The connection that a refresh token belongs to, and when the token was exchanged for the next one. */
-export type RefreshedConnection = Omit<AgentConnection, 'createdAt' | 'usedAt' | 'endedAt'> &
-  Pick<AgentRefreshToken, 'rotatedAt'>;
+export type RefreshedConnection = Omit<AgentConnection, 'createdAt' | 'usedAt' | 'endedAt' | 'endedBy'> &
+  Pick<AgentRefreshToken, 'rotatedAt'> & {
+    /** Whether the agent was removed. The connection may not have ended yet. */
+    readonly isRemoved: boolean;
+  };
 
 export type CodeAuthorization = Pick<
   AgentAuthorization,
@@ -78,10 +81,11 @@ interface Outcome extends Positioned {
 }
 
 const BATCH = { maxRows: 100, maxStatements: 2 };
+const EXCHANGE_BATCH = { ...BATCH, retryAfter: retryInNewPartition };
 /** One row is usual. Connections of earlier releases have thousands. */
 const ROWS_PER_PRUNING = 1_000;
 
-/** Milliseconds before a request that found a lock tries again: at first, and how long in total. */
+/** Milliseconds before a request that found a lock is retried: at first, and in total. */
 const FIRST_PAUSE = 10;
 const MAX_PAUSES = 5 * SECOND;
 /** Seconds. */
@@ -93,7 +97,8 @@ const RETRY_AFTER = 1;
 const FIND_CONNECTIONS = new Statement<object, RefreshedConnection & Positioned, Hashed>(`
   SELECT position::integer, connection.id, client_id AS "clientId", external_user_id AS "externalUserId",
          phone_number_sealed AS "phoneNumberSealed", agent_id AS "agentId", agent_name AS "agentName",
-         agent_host AS "agentHost", connection.scopes, expires_at AS "expiresAt", rotated_at AS "rotatedAt"
+         agent_host AS "agentHost", connection.scopes, expires_at AS "expiresAt", rotated_at AS "rotatedAt",
+         EXISTS (SELECT FROM removed_agent removed WHERE removed.agent_id = connection.agent_id) AS "isRemoved"
     FROM unnest($hash::bytea[]) WITH ORDINALITY AS item (token_hash, position)
     JOIN agent_refresh_token token USING (token_hash)
     JOIN agent_connection connection ON connection.id = token.connection_id
@@ -158,8 +163,9 @@ const ROTATE = new Statement<object, Outcome, TokensItem & Pick<Rotation, 'prese
     LEFT JOIN locked ON locked.id = item.connection_id`);
 
 /**
- * Uses up codes and creates connections. A registered agent is kept from its first connection on. Those that follow do not change
- * its row, because they would wait for each other's commits.
+ * Uses up codes and creates connections. A used code is kept as long as its connection can be without being used, so that a second
+ * use is noticed, but not what only its redirect needed. A registered agent is kept from its first connection on. Those that follow do not change
+ * its row, because they would wait for each other's commits, but keep it from being removed until they commit.
  */
 const REDEEM = new Statement<
   object,
@@ -179,18 +185,20 @@ const REDEEM = new Statement<
          SELECT id, status, code_expires_at FROM agent_authorization
           WHERE id = ANY (ARRAY(SELECT authorization_id FROM item)) FOR UPDATE SKIP LOCKED),
        stored AS (
-         UPDATE agent_authorization SET status = 'redeemed', connection_id = item.connection_id
+         UPDATE agent_authorization SET status = 'redeemed', connection_id = item.connection_id, expires_at = item.expires_at,
+                                        state = NULL, phone_number_sealed = NULL
            FROM item JOIN locked ON locked.id = item.authorization_id
           WHERE agent_authorization.id = item.authorization_id AND agent_authorization.id = ANY (ARRAY(SELECT id FROM locked))
             AND locked.status = 'approved' AND locked.code_expires_at > item.created_at
             AND (registered_agent_id IS NULL
-                 OR EXISTS (SELECT FROM registered_agent WHERE registered_agent.id = registered_agent_id))
+                 OR EXISTS (SELECT FROM registered_agent WHERE registered_agent.id = registered_agent_id
+                               FOR KEY SHARE SKIP LOCKED))
          RETURNING item.*, client_id, external_user_id, agent_id, agent_name, scopes),
        used AS (
          UPDATE registered_agent SET unused_since = NULL
           WHERE id IN (SELECT id FROM registered_agent
                         WHERE id = ANY (ARRAY(SELECT registered_agent_id FROM stored)) AND unused_since IS NOT NULL
-                          FOR UPDATE SKIP LOCKED)),
+                          FOR NO KEY UPDATE SKIP LOCKED)),
        connected AS (
          INSERT INTO agent_connection (id, client_id, external_user_id, phone_number_sealed, agent_id, agent_name, agent_host,
                                        scopes, created_at, used_at, expires_at)
@@ -209,7 +217,7 @@ const REDEEM = new Statement<
 /**
  * Exchanges the codes and refresh tokens of concurrent requests in one transaction. These transactions serve the requests of several
  * API clients, so they must not be requested within another transaction, and they never wait for the lock of a row. A request that
- * finds its row locked tries again. For measurements, see docs/decisions/0002-batched-statements.md.
+ * finds its row locked is retried. For measurements, see docs/decisions/0002-batched-statements.md.
  */
 @Injectable()
 export class AgentTokensBatch {
@@ -218,14 +226,12 @@ export class AgentTokensBatch {
   /** Returns the authorization of a code, in any state. */
   readonly authorizations = this.lookups(FIND_AUTHORIZATIONS);
   private readonly rotations = new BatchedStatement<Rotation, Outcome['outcome']>({
-    ...BATCH,
+    ...EXCHANGE_BATCH,
     execute: (rotations) => this.rotateAll(rotations),
-    retryAfter: (error) => (isMissingPartition(error) ? 0 : undefined),
   });
   private readonly redemptions = new BatchedStatement<Redemption, Outcome['outcome']>({
-    ...BATCH,
+    ...EXCHANGE_BATCH,
     execute: (redemptions) => this.redeemAll(redemptions),
-    retryAfter: (error) => (isMissingPartition(error) ? 0 : undefined),
   });
 
   constructor(

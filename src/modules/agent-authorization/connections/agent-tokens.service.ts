@@ -5,12 +5,14 @@ import type { RequestOrigin } from '../../../infrastructure/http/index.js';
 import { Clock, DAY, HOUR, SECOND } from '../../../infrastructure/time/index.js';
 import type { ClientRecord } from '../../api-clients/index.js';
 import { McpTokensRepository, McpTokensService } from '../../mcp-tokens/index.js';
+import { bearerToken, type Grant } from '../../oauth/index.js';
 import { labelOf } from '../agents/agent.js';
-import type { AgentIssuer } from '../settings/agent-settings.service.js';
+import type { AgentIssuer } from '../agent-issuer.js';
+import { AGENT_USER } from '../agent-user.js';
 import type { AgentConnection } from './agent-connection.entity.js';
-import { AGENT_USER, AgentConnectionsService } from './agent-connections.service.js';
+import { AgentConnectionsService } from './agent-connections.service.js';
 import type { NewTokens } from './agent-tokens.batch.js';
-import type { AgentTokensResponse } from './tokens.dto.js';
+import type { AgentTokensResponse } from './agent-grants.dto.js';
 
 /** The agent that sends a request to the token endpoint, of the API client that the path names. */
 export interface TokenClient {
@@ -18,6 +20,13 @@ export interface TokenClient {
   readonly agentId: string;
   readonly origin: RequestOrigin;
 }
+
+export type AgentGrant<Parameters extends object> = Grant<
+  TokenClient,
+  TokenClient,
+  Parameters,
+  AgentTokensResponse
+>;
 
 const ACCESS_LIFETIME = HOUR;
 /** How long a connection may stay unused. */
@@ -33,7 +42,7 @@ const PROOF = 24;
 
 const REFRESH_PREFIXES = { development: 'mcr_dev_', production: 'mcr_live_' } as const;
 
-/** What the tokens of a connection contain. */
+/** The properties of a connection that its tokens contain. */
 type ConnectedAgent = Pick<AgentConnection, 'id' | 'externalUserId' | 'agentName' | 'agentHost'> & {
   readonly phoneNumber: string | undefined;
 };
@@ -97,7 +106,11 @@ export class AgentTokensService {
       sha256(this.refreshTokenAfter(presented, issuer, connectionId)),
     );
     if (!issued) {
-      if (isSince(exchangedAt, REPEATABLE_FOR)) await this.endAfterReuse(client, connectionId);
+      // Tokens that were exchanged for others since are deleted.
+      const usedAt = (await this.connections.find(connectionId))?.usedAt ?? exchangedAt;
+      const wasRefreshed = usedAt > exchangedAt && isSince(usedAt, REPEATABLE_AFTER_USE);
+      if (wasRefreshed || isSince(exchangedAt, REPEATABLE_FOR))
+        await this.endAfterReuse(client, connectionId);
       return undefined;
     }
     const { createdAt, rotatedAt, accessTokenHash, accessExpiresAt, scopes } = issued;
@@ -162,11 +175,5 @@ function toResponse(
   scopes: readonly AgentScope[],
   lifetime: number,
 ): AgentTokensResponse {
-  return {
-    token_type: 'Bearer',
-    expires_in: Math.floor(lifetime / SECOND),
-    access_token: access,
-    refresh_token: refresh,
-    scope: scopes.join(' '),
-  };
+  return { ...bearerToken(access, lifetime, scopes), refresh_token: refresh };
 }

@@ -1,121 +1,41 @@
-import { IntersectionType, OmitType, PartialType } from '@nestjs/swagger';
-import { IsString } from 'class-validator';
+import { ApiSchema } from '@nestjs/swagger';
 import {
   ConstantProperty,
-  IntegerProperty,
+  DocumentLike,
   TextProperty,
+  UuidProperty,
   withMessages,
   type OperationDocument,
 } from '../../../infrastructure/openapi/index.js';
-import { Field, MESSAGES } from '../../../infrastructure/validation/index.js';
+import { MESSAGES } from '../../../infrastructure/validation/index.js';
 import {
+  grantTypesOf,
   INVALID_CLIENT,
   INVALID_GRANT,
   INVALID_REQUEST,
+  messageAboutGrantType,
   ParameterField,
   UNSUPPORTED_GRANT_TYPE,
 } from '../../oauth/index.js';
 import { AgentAuthorizationConfiguration } from '../agent-authorization.configuration.js';
+import { CLIENT_ID_PARAMETER } from '../agent-issuer.dto.js';
 import {
+  EXAMPLE_REDIRECT_URIS,
   INVALID_CLIENT_METADATA,
   INVALID_REDIRECT_URI,
   INVALID_TARGET,
   NOT_ALLOWED,
   RegisterAgentRequest,
-  RegisteredAgentResponse,
 } from '../agents/agents.dto.js';
-import { CLIENT_ID_PARAMETER, EXAMPLE_RESOURCE } from '../metadata/agent-metadata.dto.js';
-
-const EXAMPLE_AGENT_ID = 'https://agent.example.com/oauth/client.json';
-/** Looks like a secret but has a wrong checksum, so that leak scanners do not report it. */
-const EXAMPLE_CODE = '4fJq0vN8sYw2Lb7RtXk1ZcE5hUaGm9Pd3oViKy6Wn00000000';
-const EXAMPLE_REFRESH_TOKEN = 'mcr_dev_4fJq0vN8sYw2Lb7RtXk1ZcE5hUaGm9Pd3oViKy6Wn00000000';
-const EXAMPLE_ACCESS_TOKEN = 'mcp_dev_4fJq0vN8sYw2Lb7RtXk1ZcE5hUaGm9Pd3oViKy6Wn00000000';
-
-/** What every grant has. */
-export class AgentTokenRequest {
-  @ParameterField(
-    '`authorization_code` or `refresh_token`. The first requires `code` and `code_verifier`, the second `refresh_token`.',
-    'authorization_code',
-  )
-  grant_type!: string;
-
-  @ParameterField(
-    'The agent: the URL of its metadata document, or the ID of its registration.',
-    EXAMPLE_AGENT_ID,
-  )
-  client_id!: string;
-
-  @Field(
-    {
-      in: 'form',
-      required: false,
-      description:
-        'The address of the agent connector (RFC 8707). No other value is accepted. May be repeated.',
-      example: EXAMPLE_RESOURCE,
-      schema: { type: String },
-      convert: (value) => [value].flat(),
-    },
-    IsString({ each: true }),
-  )
-  resource?: string[];
-}
-
-/** RFC 6749, section 4.1.3, and RFC 7636, section 4.5. */
-export class RedeemCodeRequest extends AgentTokenRequest {
-  @ParameterField('The code from the redirect.', EXAMPLE_CODE)
-  code!: string;
-
-  @ParameterField(
-    'The redirect address of the authorization request. Not required, because PKCE protects the code (OAuth 2.1).',
-    'https://agent.example.com/callback',
-    { required: false },
-  )
-  redirect_uri?: string;
-
-  @ParameterField(
-    'The text whose SHA-256 is the code challenge.',
-    'dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk',
-  )
-  code_verifier!: string;
-}
-
-/** RFC 6749, section 6. */
-export class RefreshTokensRequest extends AgentTokenRequest {
-  @ParameterField('The latest refresh token.', EXAMPLE_REFRESH_TOKEN)
-  refresh_token!: string;
-
-  @ParameterField(
-    'Fewer scopes than the user has granted. Others are ignored; the default is all of them.',
-    'accounts:read',
-    { required: false },
-  )
-  scope?: string;
-}
-
-/** The parameters of all grants, for the API document. */
-class ExchangeForAgentTokensRequest extends IntersectionType(
-  AgentTokenRequest,
-  PartialType(OmitType(RedeemCodeRequest, ['grant_type', 'client_id', 'resource'])),
-  PartialType(OmitType(RefreshTokensRequest, ['grant_type', 'client_id', 'resource'])),
-) {}
-
-export class AgentTokensResponse {
-  @ConstantProperty('Bearer', 'How to send the access token.')
-  token_type!: 'Bearer';
-
-  @IntegerProperty('Seconds until the access token expires.', 3600)
-  expires_in!: number;
-
-  @TextProperty('An MCP token for the address of the agent connector. Keep it secret.', EXAMPLE_ACCESS_TOKEN)
-  access_token!: string;
-
-  @TextProperty('Can be exchanged once. Keep it secret.', EXAMPLE_REFRESH_TOKEN)
-  refresh_token!: string;
-
-  @TextProperty('The scopes of the access token.', 'accounts:read sign_in_links:write')
-  scope!: string;
-}
+import { AGENT_GRANTS } from './agent-grants.js';
+import {
+  AgentTokensResponse,
+  EXAMPLE_AGENT_ID,
+  EXAMPLE_REFRESH_TOKEN,
+  ExchangeForAgentTokensRequest,
+  INVALID_CODE,
+  INVALID_REFRESH_TOKEN,
+} from './agent-grants.dto.js';
 
 export class RevokeAgentTokenRequest {
   @ParameterField('An access token or a refresh token.', EXAMPLE_REFRESH_TOKEN)
@@ -135,8 +55,39 @@ export class RevokeAgentTokenRequest {
 /** RFC 7009, section 2.2, requires no content. */
 export class AgentTokenRevocationResponse {}
 
+@ApiSchema({
+  description:
+    'A registered agent: [RFC 7591, section 3.2.1](https://www.rfc-editor.org/rfc/rfc7591#section-3.2.1). The `client_name` ' +
+    'is what users see. `redirect_uris` are those of the request that can be used. Other metadata of the request is replaced.',
+})
+export class RegisteredAgentResponse extends DocumentLike('RFC 7591, section 3.2.1', {
+  client_id_issued_at: 1_790_000_000,
+  client_name: 'Example Agent',
+  redirect_uris: EXAMPLE_REDIRECT_URIS,
+  grant_types: grantTypesOf(AGENT_GRANTS),
+  response_types: ['code'],
+}) {
+  @TextProperty(
+    'The redirect addresses of the request that cannot be used, shortened to 200 characters.',
+    ['http://agent.example.com/callback'],
+    { isArray: true, required: false },
+  )
+  redirect_uris_left_out?: string[];
+
+  @UuidProperty('The `client_id` of the agent.', '3f2b8a4e-6d1c-4c57-9f0e-8b7a6c5d4e32')
+  client_id!: string;
+
+  @ConstantProperty('none', 'Agents have no secret.')
+  token_endpoint_auth_method!: 'none';
+}
+
 export const EXCHANGE_FOR_AGENT_TOKENS: OperationDocument = {
   operationId: 'exchangeForAgentTokens',
+  repeatable: 'always',
+  ifRepeated:
+    'The response is the same for an hour, as long as nobody has used the new tokens, and for 30 seconds after ' +
+    'the first use. A later repetition ends the connection, so repeat it only if you have not got the new tokens. ' +
+    'A code without its verifier changes nothing.',
   summary: 'Exchange code or refresh token for tokens',
   description:
     'Exchanges the code of an authorization, or a refresh token, for an access token of one hour and the next refresh token ' +
@@ -149,13 +100,9 @@ export const EXCHANGE_FOR_AGENT_TOKENS: OperationDocument = {
   response: AgentTokensResponse,
   responseDescription: 'The tokens.',
   errors: [
-    withMessages(
-      INVALID_GRANT,
-      'The code is not valid. Start the authorization again.',
-      'The refresh token is not valid. Start the authorization again.',
-    ),
+    withMessages(INVALID_GRANT, INVALID_CODE, INVALID_REFRESH_TOKEN),
     INVALID_TARGET,
-    withMessages(UNSUPPORTED_GRANT_TYPE, 'The grant type must be authorization_code or refresh_token.'),
+    withMessages(UNSUPPORTED_GRANT_TYPE, messageAboutGrantType(AGENT_GRANTS)),
     withMessages(INVALID_REQUEST, MESSAGES.required('grant type')),
     INVALID_CLIENT,
     NOT_ALLOWED,
@@ -164,6 +111,8 @@ export const EXCHANGE_FOR_AGENT_TOKENS: OperationDocument = {
 
 export const REVOKE_AGENT_TOKEN: OperationDocument = {
   operationId: 'revokeAgentToken',
+  repeatable: 'always',
+  ifRepeated: 'The response is the same.',
   summary: 'Revoke token of an agent',
   description:
     'Revokes an access token immediately, or ends the connection of a refresh token (RFC 7009). The response is the same for a ' +
@@ -177,6 +126,8 @@ export const REVOKE_AGENT_TOKEN: OperationDocument = {
 
 export const REGISTER_AGENT: OperationDocument = {
   operationId: 'registerAgent',
+  repeatable: 'always',
+  ifRepeated: 'Each request registers another agent. One that no user has connected is deleted after a day.',
   summary: 'Register agent',
   description: (configurationOf) =>
     'Registers an agent that has no client ID metadata document (RFC 7591), as a public client, with the redirect addresses that ' +

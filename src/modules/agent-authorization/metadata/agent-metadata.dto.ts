@@ -1,13 +1,11 @@
 import { ApiSchema } from '@nestjs/swagger';
 import { AGENT_SCOPES } from '../../../infrastructure/auth/index.js';
-import {
-  DocumentLike,
-  uuidParameter,
-  type OperationDocument,
-} from '../../../infrastructure/openapi/index.js';
+import { DocumentLike, type OperationDocument } from '../../../infrastructure/openapi/index.js';
+import { authenticationMethodsOf, grantTypesOf } from '../../oauth/index.js';
+import { CLIENT_ID_PARAMETER, EXAMPLE_RESOURCE } from '../agent-issuer.dto.js';
 import { NOT_ALLOWED } from '../agents/agents.dto.js';
+import { AGENT_GRANTS } from '../connections/agent-grants.js';
 
-export const EXAMPLE_RESOURCE = 'https://mcp.example.com/mcp/19b11f7c-4c8e-49bf-853e-3cea2462349f';
 const EXAMPLE_ISSUER = EXAMPLE_RESOURCE.replace('/mcp/', '/connections/');
 
 export const resourceMetadataOf = (resource: string, issuer: string) => ({
@@ -37,8 +35,8 @@ export const metadataOf = (issuer: string) => ({
   scopes_supported: AGENT_SCOPES,
   response_types_supported: ['code'],
   response_modes_supported: ['query'],
-  grant_types_supported: ['authorization_code', 'refresh_token'],
-  token_endpoint_auth_methods_supported: ['none'],
+  grant_types_supported: grantTypesOf(AGENT_GRANTS),
+  token_endpoint_auth_methods_supported: authenticationMethodsOf(AGENT_GRANTS),
   revocation_endpoint_auth_methods_supported: ['none'],
   code_challenge_methods_supported: ['S256'],
   authorization_response_iss_parameter_supported: true,
@@ -56,14 +54,6 @@ export class AgentAuthorizationServerMetadata extends DocumentLike(
   'RFC 8414 and its extensions',
   metadataOf(EXAMPLE_ISSUER),
 ) {}
-
-export const CLIENT_ID_PARAMETER = {
-  client_id: uuidParameter(
-    'AgentIssuerIdParameter',
-    'The ID of the API client whose users connect agents.',
-    '19b11f7c-4c8e-49bf-853e-3cea2462349f',
-  ),
-};
 
 export const GET_PROTECTED_RESOURCE: OperationDocument = {
   operationId: 'getProtectedResourceMetadata',

@@ -1,5 +1,6 @@
 import { Controller, Inject } from '@nestjs/common';
 import type { VNode } from 'preact';
+import { AccessibleClients } from '../../../infrastructure/auth/index.js';
 import type { PlatformEnvironment } from '../../../infrastructure/config/index.js';
 import {
   actionColumn,
@@ -12,19 +13,24 @@ import {
   FormPage,
   HiddenField,
   inEachEnvironment,
+  isolated,
+  Link,
   ListPage,
   SelectField,
   Table,
   TextArea,
   TextField,
+  UNCHANGEABLE,
   UserLink,
   type Confirmation,
   type FormDescription,
   type ListDescription,
   type PageVisit,
+  type ShownValues,
 } from '../../../infrastructure/pages/index.js';
-import { AgentAuthorizationsService } from '../authorizations/agent-authorizations.service.js';
+import { labelOf } from '../agents/agent.js';
 import { AgentUserRequest } from '../authorizations/authorizations.dto.js';
+import { IdentificationsService } from '../authorizations/identifications.service.js';
 import {
   ListAgentConnectionsQuery,
   type AgentConnectionResponse,
@@ -33,9 +39,11 @@ import { AgentConnectionsService } from '../connections/agent-connections.servic
 import {
   CreateAgentRequest,
   UpdateAgentSettingsRequest,
-  type AgentSettingsResponse,
+  type ShownAgentSettings,
 } from '../settings/agent-settings.dto.js';
-import { AgentSettingsService } from '../settings/agent-settings.service.js';
+import { RegisteredAgentsService } from '../connections/registered-agents.service.js';
+import { AgentSettingsService, namedSettings } from '../settings/agent-settings.service.js';
+import { AGENT_PERMISSIONS } from '../agent-authorization.capability.js';
 
 const agentsOf = (environment: PlatformEnvironment) => ({
   title: 'Agents',
@@ -47,20 +55,22 @@ const settingsOf = (environment: PlatformEnvironment) => ({
 });
 
 @Controller(inEachEnvironment('agents'))
-class ConnectionsPage extends ListPage('listAgentConnections', ListAgentConnectionsQuery) {
+class ConnectionsPage extends ListPage(AGENT_PERMISSIONS.listAgentConnections, ListAgentConnectionsQuery) {
   @Inject() private readonly connections!: AgentConnectionsService;
+  @Inject() private readonly settings!: AgentSettingsService;
 
-  describe({
+  async describe({
     actor,
     environment,
     query,
-  }: PageVisit): ListDescription<AgentConnectionResponse, ListAgentConnectionsQuery> {
+  }: PageVisit): Promise<ListDescription<AgentConnectionResponse, ListAgentConnectionsQuery>> {
     const { title, path } = agentsOf(environment);
+    const { connectorUrl } = await this.settings.get(actor, environment);
     return {
       title,
       about: 'Agents that your users have connected. They act for the user until the connection ends.',
       actions: (
-        <ButtonLink operation="getAgentSettings" to={`${path}/settings`} kind="second">
+        <ButtonLink permission={AGENT_PERMISSIONS.getAgentSettings} to={`${path}/settings`} kind="second">
           Settings
         </ButtonLink>
       ),
@@ -78,60 +88,87 @@ class ConnectionsPage extends ListPage('listAgentConnections', ListAgentConnecti
       columns: [
         { title: 'User', kind: 'main', cell: ({ external_user_id: user }) => <UserLink user={user} /> },
         { title: 'Agent', kind: 'main', cell: ({ agent }) => `${agent.name} (${agent.host})` },
-        { title: 'Scopes', kind: 'short', cell: ({ scopes }) => scopes.join(', ') },
-        { title: 'Connected', kind: 'time', cell: ({ created_at }) => created_at },
+        { title: 'Scopes', kind: 'short', isOnDeskOnly: true, cell: ({ scopes }) => scopes.join(', ') },
+        { title: 'Connected', kind: 'time', isOnDeskOnly: true, cell: ({ created_at }) => created_at },
         { title: 'Last token issued', kind: 'time', cell: ({ last_used_at }) => last_used_at },
-        { title: 'Ends if not used', kind: 'time', cell: ({ expires_at }) => expires_at },
+        { title: 'Ends if not used', kind: 'time', isOnDeskOnly: true, cell: ({ expires_at }) => expires_at },
         actionColumn({
-          operation: 'disconnectAgent',
+          permission: AGENT_PERMISSIONS.disconnectAgent,
           label: 'Disconnect',
           to: ({ id }) => `${path}/connections/${id}/disconnect`,
           of: ({ agent, external_user_id: user }) => `${agent.name} of ${user}`,
         }),
       ],
-      empty: {
-        title: query['external_user_id'] ? 'This user has no connected agents' : 'No agents are connected',
-        text: `Connections appear here when users connect agents in the ${environment} environment.`,
-      },
+      empty: query['host']
+        ? { title: 'No connected agent has this host', text: 'Enter a whole host name, such as claude.ai.' }
+        : {
+            title: query['external_user_id']
+              ? 'This user has no connected agents'
+              : 'No agents are connected',
+            text: (
+              <>
+                <p>
+                  To connect one, the user adds this address to an agent, such as Claude or ChatGPT, as a
+                  connector (MCP server), and logs in
+                  {environment === 'development' ? ': in the sandbox, as any test user' : ''}.
+                </p>
+                <CodeBlock title="Connector address" code={connectorUrl} />
+                <Link to="/docs/agent-login">Learn how agents log in</Link>
+              </>
+            ),
+          },
     };
   }
 }
 
 @Controller(inEachEnvironment('agents/connections/:id/disconnect'))
-class DisconnectPage extends ConfirmPage('disconnectAgent') {
+class DisconnectPage extends ConfirmPage(AGENT_PERMISSIONS.disconnectAgent) {
   @Inject() private readonly connections!: AgentConnectionsService;
+  @Inject() private readonly clients!: AccessibleClients;
 
-  describe({ actor, environment, params }: PageVisit<'id'>): Confirmation {
+  async describe({ actor, environment, params }: PageVisit<'id'>): Promise<Confirmation> {
     const parent = agentsOf(environment);
+    const { organizationId } = actor;
+    const client = { ...(await this.clients.forEnvironment(actor, environment)), organizationId };
+    const { id, agentName, agentHost, externalUserId } = await this.connections.require(client, params.id);
     return {
-      title: 'Disconnect the agent?',
+      title: `Disconnect ${isolated(labelOf(agentName, agentHost))} of ${isolated(externalUserId)}?`,
       parent,
       text:
         'The agent can no longer act for the user, and its pending sign-in links stop working. The user can connect it ' +
         'again.',
       button: 'Disconnect agent',
-      perform: () => this.connections.disconnect(actor, params.id, actor.origin),
+      ...UNCHANGEABLE,
+      perform: () => this.connections.disconnect(client, id, actor),
       next: `${parent.path}?done=disconnected`,
     };
   }
 }
 
-/** Where a member of the organization says which user of the sandbox connects an agent, after its authorization began. */
+/** The page on which a member of the organization chooses the user of the sandbox for a login that has begun. */
 @Controller(inEachEnvironment('agents/log-in'))
-class SandboxLoginPage extends FormPage('listAgentConnections', AgentUserRequest) {
+class SandboxLoginPage extends FormPage(AGENT_PERMISSIONS.listAgentConnections, AgentUserRequest, {
+  opener: 'kept beyond the login',
+}) {
   @Inject() private readonly settings!: AgentSettingsService;
-  @Inject() private readonly authorizations!: AgentAuthorizationsService;
+  @Inject() private readonly identifications!: IdentificationsService;
 
   describe({ actor, environment, query, form }: PageVisit): FormDescription<AgentUserRequest> {
     return {
       title: 'Log in as a test user',
       parent: agentsOf(environment),
-      text: `You are connecting an agent in the ${environment} environment. Continue only if you have just started this yourself.`,
+      text: `You are logging in as a user in the ${environment} environment, for example to connect an agent. Continue only if you have just started this yourself.`,
       values: query,
       fields: (
         <>
           <HiddenField name="authorization_id" />
           <TextField name="external_user_id" label="User ID" autocapitalize="none" />
+          <TextField
+            name="phone_number"
+            label="Phone number (optional)"
+            hint="A number of the US or Canada, such as +12125550123. With it, the agent can create sign-in links."
+            required={false}
+          />
         </>
       ),
       button: 'Continue as this user',
@@ -139,7 +176,7 @@ class SandboxLoginPage extends FormPage('listAgentConnections', AgentUserRequest
       perform: async (request) => {
         const client = await this.settings.requireSandbox(actor, environment);
         const id = form.get('authorization_id') ?? '';
-        const { redirect_url: redirectTo } = await this.authorizations.complete(client, id, request);
+        const { redirect_url: redirectTo } = await this.identifications.complete(client, id, request);
         return { redirectTo };
       },
     };
@@ -157,42 +194,54 @@ const CHOICES = [
   { value: 'any', label: 'Any agent' },
 ];
 
-const labelOf = (choices: typeof CHOICES, wanted: string): string =>
+const choiceIn = (choices: typeof CHOICES, wanted: string): string =>
   choices.find(({ value }) => value === wanted)?.label ?? wanted;
+
+/** The values that the form changes. */
+const versionOf = (settings: ShownAgentSettings): ShownValues => ({
+  'Agents that may log in': choiceIn(CHOICES, settings.agents),
+  'Listed hosts': settings.hosts.join(', ') || 'None',
+  'Your login page': settings.loginUrl ?? 'None: users enter a code',
+  'Hosts that sign-in links return to': settings.returnHosts.join(', ') || 'None',
+  'Who may log in as any test user': choiceIn(SANDBOX_CHOICES, settings.sandboxLogin),
+});
 
 @Controller(inEachEnvironment('agents/settings'))
 class SettingsPage extends FormPage(
-  { show: 'getAgentSettings', send: 'updateAgentSettings' },
+  { show: AGENT_PERMISSIONS.getAgentSettings, send: AGENT_PERMISSIONS.updateAgentSettings },
   UpdateAgentSettingsRequest,
 ) {
   @Inject() private readonly settings!: AgentSettingsService;
 
-  async describe({ actor, environment }: PageVisit): Promise<FormDescription<UpdateAgentSettingsRequest>> {
+  async describe({
+    actor,
+    environment,
+  }: PageVisit): Promise<FormDescription<UpdateAgentSettingsRequest, ShownAgentSettings>> {
     const settings = await this.settings.get(actor, environment);
     const { title, path } = settingsOf(environment);
-    const current = {
-      'Agents that may log in': labelOf(CHOICES, settings.allowed_agents),
-      'Listed hosts': settings.allowed_hosts.join(', ') || 'None',
-      'Your login page': settings.login_url ?? 'None: users enter a code',
-      'Who may log in as any test user': labelOf(SANDBOX_CHOICES, settings.sandbox_login),
-    };
     return {
       title,
       parent: agentsOf(environment),
       messages: {
         saved: 'The settings were saved.',
         registered: 'The agent was registered.',
-        removed: 'The agent was removed.',
+        removed:
+          'The agent was removed. Its connections no longer work. Their events and audit log entries follow one after another.',
       },
       text: (
         <>
           <p>Users paste the address of the connector into an agent to connect it.</p>
-          <CodeBlock title="Connector address" code={settings.connector_url} />
+          <CodeBlock title="Connector address" code={settings.connectorUrl} />
         </>
       ),
-      otherwise: <Details entries={Object.entries(current)} />,
-      version: current,
-      values: { ...settings, allowed_hosts: settings.allowed_hosts.join('\n') },
+      otherwise: <Details entries={Object.entries(versionOf(settings))} />,
+      subject: settings,
+      shows: versionOf,
+      values: {
+        ...namedSettings(settings),
+        allowed_hosts: settings.hosts.join('\n'),
+        return_hosts: settings.returnHosts.join('\n'),
+      },
       fields: (
         <>
           <SelectField name="allowed_agents" label="Agents that may log in" options={CHOICES} />
@@ -205,7 +254,13 @@ class SettingsPage extends FormPage(
           <TextField
             name="login_url"
             label="Your login page"
-            hint="Where your users log in to connect an agent. Leave it empty if they enter a code of your app instead."
+            hint="Where your users log in to connect an agent, to open a sign-in link, and to see their page. Leave it empty if they enter a code of your app instead."
+          />
+          <TextArea
+            name="return_hosts"
+            label="Hosts that sign-in links return to"
+            hint="One host name per line. The return address of a sign-in link must be at one of them."
+            rows={3}
           />
           {environment === 'development' ? (
             <SelectField
@@ -218,17 +273,17 @@ class SettingsPage extends FormPage(
         </>
       ),
       button: 'Save settings',
-      after: <RegisteredAgents path={agentsOf(environment).path} agents={settings.registered_agents} />,
-      perform: (request) => this.settings.update(actor, request),
+      after: <RegisteredAgents path={agentsOf(environment).path} agents={settings.registeredAgents} />,
+      perform: (request, check) => this.settings.update(actor, request, check),
       next: `${path}?done=saved`,
     };
   }
 }
 
 interface RegisteredAgentsProps {
-  /** Of the list of agents. */
+  /** The path of the list of agents. */
   readonly path: string;
-  readonly agents: AgentSettingsResponse['registered_agents'];
+  readonly agents: ShownAgentSettings['registeredAgents'];
 }
 
 function RegisteredAgents({ path, agents }: RegisteredAgentsProps): VNode {
@@ -244,9 +299,13 @@ function RegisteredAgents({ path, agents }: RegisteredAgentsProps): VNode {
           columns={[
             { title: 'Name', kind: 'main', cell: ({ name }) => name },
             { title: 'Client ID', kind: 'id', cell: ({ id }) => <code>{id}</code> },
-            { title: 'Redirect addresses', kind: 'text', cell: ({ redirect_uris: uris }) => uris.join(', ') },
+            {
+              title: 'Redirect addresses',
+              kind: 'text',
+              cell: ({ redirectUris }) => redirectUris.join(', '),
+            },
             actionColumn({
-              operation: 'deleteAgent',
+              permission: AGENT_PERMISSIONS.deleteAgent,
               label: 'Remove',
               to: ({ id }) => `${path}/${id}/remove`,
               of: ({ name }) => name,
@@ -255,7 +314,7 @@ function RegisteredAgents({ path, agents }: RegisteredAgentsProps): VNode {
         />
       )}
       <div class="actions">
-        <ButtonLink operation="createAgent" to={`${path}/register`} kind="second">
+        <ButtonLink permission={AGENT_PERMISSIONS.createAgent} to={`${path}/register`} kind="second">
           Register agent
         </ButtonLink>
       </div>
@@ -264,8 +323,8 @@ function RegisteredAgents({ path, agents }: RegisteredAgentsProps): VNode {
 }
 
 @Controller(inEachEnvironment('agents/register'))
-class RegisterPage extends FormPage('createAgent', CreateAgentRequest) {
-  @Inject() private readonly settings!: AgentSettingsService;
+class RegisterPage extends FormPage(AGENT_PERMISSIONS.createAgent, CreateAgentRequest) {
+  @Inject() private readonly agents!: RegisteredAgentsService;
 
   describe({ actor, environment }: PageVisit): FormDescription<CreateAgentRequest> {
     const parent = settingsOf(environment);
@@ -284,24 +343,26 @@ class RegisterPage extends FormPage('createAgent', CreateAgentRequest) {
         </>
       ),
       button: 'Register agent',
-      perform: (request) => this.settings.register(actor, request),
+      perform: (request) => this.agents.register(actor, request),
       next: `${parent.path}?done=registered`,
     };
   }
 }
 
 @Controller(inEachEnvironment('agents/:id/remove'))
-class RemovePage extends ConfirmPage('deleteAgent') {
-  @Inject() private readonly settings!: AgentSettingsService;
+class RemovePage extends ConfirmPage(AGENT_PERMISSIONS.deleteAgent) {
+  @Inject() private readonly agents!: RegisteredAgentsService;
 
-  describe({ actor, environment, params }: PageVisit<'id'>): Confirmation {
-    const parent = settingsOf(environment);
+  async describe(visit: PageVisit<'id'>): Promise<Confirmation> {
+    const parent = settingsOf(visit.environment);
+    const { id, name } = await this.agents.requireRegistered(visit, visit.params.id);
     return {
-      title: 'Remove the agent?',
+      title: `Remove ${isolated(name)}?`,
       parent,
-      text: 'The agent can no longer log in, and all its connections end.',
+      text: 'The agent can no longer log in, and all its connections stop working at once. Their events follow one after another, which takes a while for many users.',
       button: 'Remove agent',
-      perform: () => this.settings.remove(actor, params.id),
+      ...UNCHANGEABLE,
+      perform: () => this.agents.remove(visit, id),
       next: `${parent.path}?done=removed`,
     };
   }

@@ -6,18 +6,33 @@ import {
   MESSAGES,
   TextField,
 } from '../../../infrastructure/validation/index.js';
+import type { AgentSettings } from '../agent-issuer.js';
 import { RedirectUrisField } from '../agents/agents.dto.js';
+import type { RegisteredAgent } from '../agents/registered-agent.entity.js';
 import {
   ALLOWED_AGENTS,
   SANDBOX_LOGINS,
   type AllowedAgents,
   type SandboxLogin,
-} from './agent-setting.entity.js';
+} from '../agent-setting.entity.js';
 
 /** A host name, or a private-use scheme with its colon. */
 const HOST =
   /^(?:(?:[a-z0-9](?:[a-z0-9-]*[a-z0-9])?\.)*[a-z0-9](?:[a-z0-9-]*[a-z0-9])?|[a-z][a-z0-9+.-]{0,62}:)$/;
 const MAX_HOST_LENGTH = 253;
+
+function HostsField(): PropertyDecorator {
+  return ArrayField({
+    in: 'form',
+    required: false,
+    max: 100,
+    items: { type: 'string' },
+    validateItem: (item, field) =>
+      typeof item === 'string' && item.length <= MAX_HOST_LENGTH && HOST.test(item)
+        ? undefined
+        : MESSAGES.format(field),
+  });
+}
 
 class EnvironmentRequest {
   @EnvironmentField({ in: 'form' })
@@ -30,21 +45,16 @@ export class UpdateAgentSettingsRequest extends EnvironmentRequest {
   allowed_agents!: AllowedAgents;
 
   /** In lower case. Without them, `hosts` allows only agents that the organization has registered. */
-  @ArrayField({
-    in: 'form',
-    required: false,
-    max: 100,
-    items: { type: 'string' },
-    validateItem: (item, field) =>
-      typeof item === 'string' && item.length <= MAX_HOST_LENGTH && HOST.test(item)
-        ? undefined
-        : MESSAGES.format(field),
-  })
+  @HostsField()
   allowed_hosts?: string[];
 
   /** Not a URL field, whose host names need a dot: `http://localhost:3000` is a login page, too. */
   @TextField({ in: 'form', required: false, max: 2_000, format: 'uri' })
   login_url?: string;
+
+  /** In lower case. If there are none, sign-in links return nowhere. */
+  @HostsField()
+  return_hosts?: string[];
 
   /** Without it, the setting stays as it is. */
   @EnumField(SANDBOX_LOGINS, { in: 'form', required: false })
@@ -59,17 +69,7 @@ export class CreateAgentRequest extends EnvironmentRequest {
   redirect_uris!: string[];
 }
 
-export interface AgentResponse {
-  readonly id: string;
-  readonly name: string;
-  readonly redirect_uris: string[];
-}
-
-export interface AgentSettingsResponse {
-  readonly connector_url: string;
-  readonly allowed_agents: AllowedAgents;
-  readonly allowed_hosts: string[];
-  readonly login_url: string | null;
-  readonly sandbox_login: SandboxLogin;
-  readonly registered_agents: AgentResponse[];
+export interface ShownAgentSettings extends AgentSettings {
+  readonly connectorUrl: string;
+  readonly registeredAgents: readonly RegisteredAgent[];
 }

@@ -1,6 +1,4 @@
-import { randomUUID } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
-import { isUUID } from 'class-validator';
 import { In, IsNull, Not } from 'typeorm';
 import {
   AccessibleClients,
@@ -12,46 +10,32 @@ import {
   ServiceConfiguration,
   type PlatformEnvironment,
 } from '../../../infrastructure/config/index.js';
-import { BatchedStatement, Transaction, Transactional } from '../../../infrastructure/database/index.js';
-import { ErrorKind, INSUFFICIENT_ROLE, INVALID_FIELD } from '../../../infrastructure/errors/index.js';
+import {
+  BatchedStatement,
+  Transaction,
+  Transactional,
+  type Check,
+} from '../../../infrastructure/database/index.js';
+import { INSUFFICIENT_ROLE } from '../../../infrastructure/errors/index.js';
+import { fieldError } from '../../../infrastructure/validation/index.js';
 import { Clock } from '../../../infrastructure/time/index.js';
 import { ApiClientDirectory, type ClientRecord } from '../../api-clients/index.js';
 import { AuditLog, changesBetween } from '../../audit-logs/index.js';
 import { AgentAddresses } from '../agent-addresses.js';
-import { displayNameOf, isRedirectUri } from '../agents/agent.js';
-import { AGENTS_NOT_ALLOWED, INVALID_REDIRECT_URI } from '../agents/agents.dto.js';
+import { AUTHORIZATION_NOT_FOUND } from '../agent-authorization-errors.js';
+import type { AgentIssuer, AgentSettings } from '../agent-issuer.js';
+import { AGENTS_NOT_ALLOWED } from '../agents/agents.dto.js';
 import { RegisteredAgent } from '../agents/registered-agent.entity.js';
-import { AUTHORIZATION_NOT_FOUND } from '../authorizations/authorizations.dto.js';
-import { AgentConnectionsService } from '../connections/agent-connections.service.js';
-import { AgentSetting } from './agent-setting.entity.js';
-import type {
-  AgentResponse,
-  AgentSettingsResponse,
-  CreateAgentRequest,
-  UpdateAgentSettingsRequest,
-} from './agent-settings.dto.js';
-
-export type AgentSettings = Pick<AgentSetting, 'agents' | 'hosts' | 'loginUrl' | 'sandboxLogin'>;
-
-/** An API client whose users may connect agents: to agents, it is an issuer of tokens. */
-export interface AgentIssuer extends ClientRecord {
-  readonly settings: AgentSettings;
-}
+import { AgentSetting } from '../agent-setting.entity.js';
+import type { ShownAgentSettings, UpdateAgentSettingsRequest } from './agent-settings.dto.js';
 
 const CLIENTS_PER_STATEMENT = 100;
 const CONCURRENT_STATEMENTS = 2;
-const MAX_AGENTS = 50;
-const TOO_MANY_AGENTS = `An API client can have at most ${MAX_AGENTS} registered agents.`;
-const INSECURE_LOGIN_URL = 'The login url field must be an https URL without a fragment.';
+const insecureUrl = (field: string): string => `The ${field} field must be an https URL without a fragment.`;
 
 const ONLY_OWNERS = 'Only owners can let anyone log in to the sandbox.';
 
-const AGENT_NOT_FOUND = new ErrorKind(404, 'INVALID_REQUEST', 'NOT_FOUND', {
-  when: 'Your organization has not registered an agent with this ID.',
-  message: 'There is no registered agent with this ID.',
-});
-
-/** The settings of API clients for agents that log in, and the agents that owners register. */
+/** The settings of API clients for agents that log in. */
 @Injectable()
 export class AgentSettingsService implements AgentLogins {
   private readonly lookups = new BatchedStatement<string, AgentSetting | undefined>({
@@ -66,7 +50,6 @@ export class AgentSettingsService implements AgentLogins {
 
   constructor(
     private readonly transaction: Transaction,
-    private readonly connections: AgentConnectionsService,
     private readonly clients: ApiClientDirectory,
     private readonly accessibleClients: AccessibleClients,
     private readonly addresses: AgentAddresses,
@@ -77,15 +60,19 @@ export class AgentSettingsService implements AgentLogins {
 
   /** Returns the API client, unless agents cannot log in there. */
   async findIssuer(clientId: string): Promise<AgentIssuer | undefined> {
+    const issuer = await this.findClient(clientId);
+    return issuer?.settings.agents === 'off' ? undefined : issuer;
+  }
+
+  /** Returns the API client, also if agents cannot log in there. */
+  async findClient(clientId: string): Promise<AgentIssuer | undefined> {
     const client = await this.clients.find(clientId);
-    if (!client) return undefined;
-    const settings = await this.of(client);
-    return settings.agents === 'off' ? undefined : { ...client, settings };
+    return client && { ...client, settings: await this.of(client) };
   }
 
   /** @throws OAuthError if agents cannot log in there */
   async requireIssuer(clientId: string): Promise<AgentIssuer> {
-    return AGENTS_NOT_ALLOWED.unlessFound(await this.findIssuer(clientId));
+    return AGENTS_NOT_ALLOWED.requireFound(await this.findIssuer(clientId));
   }
 
   /** The URL has the client ID as the agent sent it, because agents compare the `resource` of the metadata with their address. */
@@ -119,16 +106,12 @@ export class AgentSettingsService implements AgentLogins {
     return issuer;
   }
 
-  async get(actor: DashboardActor, environment: PlatformEnvironment): Promise<AgentSettingsResponse> {
+  async get(actor: DashboardActor, environment: PlatformEnvironment): Promise<ShownAgentSettings> {
     const client = await this.accessibleClients.forEnvironment(actor, environment);
-    const { agents, hosts, loginUrl, sandboxLogin } = await this.of(client);
     return {
-      connector_url: this.addresses.resourceOf(client.clientId),
-      allowed_agents: agents,
-      allowed_hosts: hosts,
-      login_url: loginUrl,
-      sandbox_login: sandboxLogin,
-      registered_agents: (await this.registeredAgents(client.clientId)).map(toResponse),
+      ...(await this.of(client)),
+      connectorUrl: this.addresses.resourceOf(client.clientId),
+      registeredAgents: await this.registeredAgents(client.clientId),
     };
   }
 
@@ -141,87 +124,36 @@ export class AgentSettingsService implements AgentLogins {
       allowed_agents: agents,
       allowed_hosts: hosts = [],
       login_url: loginUrl,
+      return_hosts: returnHosts = [],
       sandbox_login: sandboxLogin,
     }: UpdateAgentSettingsRequest,
+    check?: Check<ShownAgentSettings>,
   ): Promise<void> {
     const client = await this.accessibleClients.forEnvironment(actor, environment);
+    await this.transaction.lock(`agent-settings:${client.clientId}`);
     const before = await this.get(actor, environment);
-    if (loginUrl !== undefined && !this.isLoginUrl(loginUrl)) throw INVALID_FIELD.error(INSECURE_LOGIN_URL);
-    const stored = (await this.find(client.clientId))?.sandboxLogin ?? 'members';
-    if (sandboxLogin === 'anyone' && before.sandbox_login !== 'anyone' && actor.role !== 'owner')
-      throw INSUFFICIENT_ROLE.error(ONLY_OWNERS);
+    check?.(before);
+    if (loginUrl !== undefined && !this.isLoginUrl(loginUrl))
+      throw fieldError({ field: 'login_url', rule: insecureUrl });
+    const stored = await this.find(client.clientId);
     const setting = {
       clientId: client.clientId,
       agents,
       hosts: [...new Set(hosts)],
       loginUrl: loginUrl ?? null,
-      sandboxLogin: sandboxLogin ?? stored,
+      returnHosts: [...new Set(returnHosts)],
+      sandboxLogin: sandboxLogin ?? stored?.sandboxLogin ?? 'members',
       updatedAt: this.clock.now(),
     };
+    const isAdded = sandboxLogin === 'anyone' && before.sandboxLogin !== 'anyone';
+    // This applies even if the setting of an owner had no effect until now.
+    const isOpened = stored && isOpenSandbox(setting) && !isOpenSandbox(stored);
+    if ((isAdded || isOpened) && actor.role !== 'owner')
+      throw INSUFFICIENT_ROLE.error(ONLY_OWNERS, { field: 'sandbox_login' });
     await this.transaction.manager.upsert(AgentSetting, setting, ['clientId']);
-    const changes = changesBetween(auditedOf(before), auditedOf(await this.get(actor, environment)));
+    const changes = changesBetween(namedSettings(before), namedSettings(await this.of(client)));
+    if (stored && changes.length === 0) return;
     await this.auditLog.record({ action: 'agent.settings_update', actor, target: { environment }, changes });
-  }
-
-  /**
-   * Registers an agent for the users of an API client.
-   *
-   * @throws ApiError INVALID_FIELD
-   */
-  @Transactional()
-  async register(
-    actor: DashboardActor,
-    { environment, name, redirect_uris: redirectUris }: CreateAgentRequest,
-  ): Promise<void> {
-    const { clientId } = await this.accessibleClients.forEnvironment(actor, environment);
-    if (!redirectUris.every(isRedirectUri)) throw INVALID_FIELD.error(INVALID_REDIRECT_URI.message);
-    await this.transaction.lock(`registered-agents ${clientId}`);
-    if ((await this.registeredAgents(clientId)).length >= MAX_AGENTS)
-      throw INVALID_FIELD.error(TOO_MANY_AGENTS);
-    const agent = {
-      id: randomUUID(),
-      clientId,
-      kind: 'registered' as const,
-      name: displayNameOf(name, redirectUris[0] ?? ''),
-      redirectUris,
-      createdAt: this.clock.now(),
-    };
-    await this.transaction.manager.insert(RegisteredAgent, agent);
-    const target = { name: agent.name, environment };
-    await this.auditLog.record({ action: 'agent.register', actor, target });
-  }
-
-  /**
-   * Removes a registered agent, and ends its connections.
-   *
-   * @throws ApiError NOT_FOUND
-   */
-  async remove(actor: DashboardActor, id: string): Promise<void> {
-    const clients = await this.accessibleClients.all(actor);
-    for (const client of isUUID(id) ? clients : []) if (await this.removeFrom(actor, client, id)) return;
-    throw AGENT_NOT_FOUND.error();
-  }
-
-  /** @returns whether it is an agent of the client */
-  @Transactional()
-  protected async removeFrom(
-    actor: DashboardActor,
-    { clientId, environment }: Pick<ClientRecord, 'clientId' | 'environment'>,
-    id: string,
-  ): Promise<boolean> {
-    const agent = await this.transaction.manager.findOneBy(RegisteredAgent, {
-      clientId,
-      id,
-      kind: 'registered',
-    });
-    if (!agent || !(await this.transaction.deleteRow(RegisteredAgent, { id }))) return false;
-    const { organizationId } = actor;
-    await this.connections.endAllOf({ clientId, environment, organizationId }, id, {
-      action: 'agent.disconnect',
-      actor,
-    });
-    await this.auditLog.record({ action: 'agent.remove', actor, target: { name: agent.name, environment } });
-    return true;
   }
 
   /** Returns the stored settings, or the defaults: in production, an admin has to allow agents first. */
@@ -234,6 +166,7 @@ export class AgentSettingsService implements AgentLogins {
       agents,
       hosts: [],
       loginUrl: null,
+      returnHosts: [],
       sandboxLogin: 'members' as const,
     };
     return { ...stored, sandboxLogin: this.configuration.isProduction ? stored.sandboxLogin : 'anyone' };
@@ -260,10 +193,18 @@ export class AgentSettingsService implements AgentLogins {
   }
 }
 
-function auditedOf({ allowed_agents, allowed_hosts, login_url, sandbox_login }: AgentSettingsResponse) {
-  return { allowed_agents, allowed_hosts, login_url, sandbox_login };
+/** Returns whether anyone can log in to the sandbox. */
+function isOpenSandbox({ sandboxLogin, loginUrl, agents }: AgentSettings): boolean {
+  return sandboxLogin === 'anyone' && loginUrl === null && agents !== 'off';
 }
 
-function toResponse({ id, name, redirectUris }: RegisteredAgent): AgentResponse {
-  return { id, name, redirect_uris: redirectUris };
+/** Returns the settings as the form and the audit log name them. */
+export function namedSettings({ agents, hosts, loginUrl, returnHosts, sandboxLogin }: AgentSettings) {
+  return {
+    allowed_agents: agents,
+    allowed_hosts: hosts,
+    login_url: loginUrl,
+    return_hosts: returnHosts,
+    sandbox_login: sandboxLogin,
+  };
 }

@@ -1,13 +1,13 @@
 import { Injectable } from '@nestjs/common';
 import { z } from 'zod';
 import { ENVIRONMENTS } from '../../../infrastructure/config/index.js';
-import { SignInLinksService } from '../../sign-in-links/index.js';
+import { SignInLinkCreationService } from '../../sign-in-links/index.js';
 import { maskedPhoneNumber } from './sign-in-link.tools.js';
 import { nullable, READ_ONLY, TIMESTAMP, tool, type ToolGroup } from './tool.js';
 
 @Injectable()
 export class ConnectionTools implements ToolGroup {
-  constructor(private readonly links: SignInLinksService) {}
+  constructor(private readonly links: SignInLinkCreationService) {}
 
   readonly tools = [
     tool({
@@ -27,7 +27,7 @@ export class ConnectionTools implements ToolGroup {
         reason: nullable(z.string(), 'or null'),
       }),
       run: async (agent) => {
-        const problem = this.links.presentProblemOf(agent);
+        const problem = await this.links.presentProblemOf(agent);
         return {
           environment: agent.client.environment,
           expires_at: agent.expiresAt.toISOString(),

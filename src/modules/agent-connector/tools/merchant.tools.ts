@@ -1,6 +1,5 @@
 import { Injectable } from '@nestjs/common';
 import { z } from 'zod';
-import { CursorCodec } from '../../../infrastructure/crypto/index.js';
 import { DetectedAccountsService } from '../../detected-accounts/index.js';
 import { MERCHANT_ACCOUNT_STATE, MerchantAccountsService } from '../../merchant-accounts/index.js';
 import { MerchantStatusesService } from '../../merchant-statuses/index.js';
@@ -31,7 +30,6 @@ export class MerchantTools implements ToolGroup {
     private readonly signIns: MerchantSignIn,
     private readonly detectedAccounts: DetectedAccountsService,
     private readonly accounts: MerchantAccountsService,
-    private readonly cursors: CursorCodec,
   ) {}
 
   readonly tools = [
@@ -55,13 +53,10 @@ export class MerchantTools implements ToolGroup {
         note: z.string().optional(),
       }),
       run: async ({ client, organizationId }, { query, limit = DEFAULT_LIMIT, cursor }) => {
-        const scope = ['search_merchants', client.clientId, query];
-        const after = cursor === undefined ? undefined : Number(this.cursors.decode(cursor, scope)[0]);
-        const filters = { matchKeys: matchKeys(query), hidden: false, after };
-        const { entries: page, last } = await this.merchants.page(
+        const { data: page, next_cursor } = await this.merchants.page(
           { ...client, organizationId },
-          filters,
-          limit,
+          { matchKeys: matchKeys(query), hidden: false },
+          { cursor, limit },
         );
         const statusesOf = await this.statuses.statusesOf(page.map(({ id }) => id));
         return {
@@ -70,7 +65,7 @@ export class MerchantTools implements ToolGroup {
             name,
             can_sign_in: this.signIns.isProbablyAvailable(client.environment, statusesOf(id)),
           })),
-          next_cursor: last ? this.cursors.encode([last.id], scope) : null,
+          next_cursor,
           ...(!this.signIns.isConfigured(client.environment) && { note: SIGN_IN_NOT_CONFIGURED }),
         };
       },

@@ -1,8 +1,10 @@
 import { Injectable } from '@nestjs/common';
 import { z } from 'zod';
+import type { AuthenticatedAgent } from '../../../infrastructure/auth/index.js';
 import { MAX_MERCHANT_ID } from '../../merchants/index.js';
 import {
   SIGN_IN_LINK_STATUSES,
+  SignInLinkCreationService,
   SignInLinksService,
   type SignInFailure,
   type SignInLinkResponse,
@@ -18,13 +20,14 @@ import {
   tool,
   type ToolGroup,
 } from './tool.js';
+import { UrlElicitation, type Elicited } from './url-elicitation.js';
 
 /** The arguments of tools for one link. */
 const LINK_ID = z.strictObject({
   link_id: z.string().describe('From create_sign_in_link or list_sign_in_links.'),
 });
 
-/** What tools return about a link. */
+/** The properties of a link that tools return. */
 const SIGN_IN_LINK = z.object({
   link_id: z.string(),
   merchant: MERCHANT,
@@ -52,16 +55,24 @@ export function maskedPhoneNumber(phoneNumber: string): string {
 
 @Injectable()
 export class SignInLinkTools implements ToolGroup {
-  constructor(private readonly links: SignInLinksService) {}
+  constructor(
+    private readonly links: SignInLinksService,
+    private readonly creation: SignInLinkCreationService,
+  ) {}
+
+  /** Returns the link whose URL the user was asked to open, and cancels it if the user refused. */
+  private continue(agent: AuthenticatedAgent, { id, isAccepted }: Elicited): Promise<SignInLinkResponse> {
+    return isAccepted ? this.links.find(agent, id) : this.links.cancel(agent, id);
+  }
 
   readonly tools = [
     tool({
       name: 'create_sign_in_link',
       title: 'Create sign-in link',
       description:
-        'Texts the user a link to sign in to the merchant, which connects the account. Use it when the user asks to connect an ' +
-        'account, then tell the user to open the message. Each call sends another message: do not repeat it while a link is ' +
-        'pending. A link works once, for 15 minutes.',
+        'Creates a link to sign in to the merchant, which connects the account. Use it when the user asks to connect an account. ' +
+        'With phone_number, the link was texted: tell the user to open the message, and do not repeat the call while it is pending. ' +
+        'With url, give it to the user. A link works once, for 15 minutes.',
       annotations: {
         readOnlyHint: false,
         destructiveHint: false,
@@ -73,14 +84,25 @@ export class SignInLinkTools implements ToolGroup {
         merchant_id: z.int().min(1).max(MAX_MERCHANT_ID).describe('From search_merchants.'),
       }),
       output: SIGN_IN_LINK.extend({
-        phone_number: z.string(),
-        url: z.string().optional().describe('In development only.'),
+        phone_number: z.string().optional(),
+        url: z.string().optional(),
+        message: z.string().optional(),
       }),
-      unavailableTo: (agent) => this.links.problemOf(agent),
-      run: async (agent, { merchant_id: merchantId }) => {
-        const { url, ...link } = await this.links.create(agent, merchantId);
-        const phoneNumber = maskedPhoneNumber(agent.phoneNumber ?? '');
-        return { ...toSignInLink(link), phone_number: phoneNumber, ...(url !== undefined && { url }) };
+      unavailableTo: (agent) => this.creation.problemOf(agent),
+      run: async (agent, { merchant_id: merchantId }, client) => {
+        if (client.elicited) return toSignInLink(await this.continue(agent, client.elicited));
+        const { url, ...link } = await this.creation.create(agent, merchantId, {
+          isRepeated: client.repeatsCalls,
+        });
+        const { phoneNumber } = agent;
+        const withUrl = { ...toSignInLink(link), ...(url !== undefined && { url }) };
+        if (phoneNumber !== undefined) return { ...withUrl, phone_number: maskedPhoneNumber(phoneNumber) };
+        if (url === undefined || link.status !== 'pending') {
+          client.complete(link.id);
+          return withUrl;
+        }
+        const message = `Open this link to log in and connect your ${link.merchant.name} account.`;
+        return client.elicitsUrls ? new UrlElicitation(link.id, url, message) : { ...withUrl, message };
       },
     }),
     tool({
@@ -108,7 +130,11 @@ export class SignInLinkTools implements ToolGroup {
       scope: 'accounts:read',
       input: LINK_ID,
       output: SIGN_IN_LINK,
-      run: async (agent, { link_id: id }) => toSignInLink(await this.links.find(agent, id)),
+      run: async (agent, { link_id: id }, client) => {
+        const link = await this.links.find(agent, id);
+        if (link.proof === 'partner_login' && link.status === 'completed') client.complete(id);
+        return toSignInLink(link);
+      },
     }),
     tool({
       name: 'cancel_sign_in_link',

@@ -1,9 +1,9 @@
 import { z } from 'zod';
-import { isMissing } from '../../../infrastructure/validation/index.js';
+import { isMissing, similarName } from '../../../infrastructure/validation/index.js';
 
 type Schema = z.core.$ZodType;
 
-/** What models write for an optional argument without a value. */
+/** The texts that models write for an optional argument without a value. */
 const NOTHING = /^\s*(?:null|none|undefined)?\s*$/i;
 /** A text with several items is not read as one item. */
 const SEVERAL = /[,;\n]/;
@@ -23,14 +23,16 @@ export function argumentsIn(value: unknown): unknown {
 
 /**
  * Returns the arguments with the types that the tool expects, where only one meaning is possible, and without optional ones that
- * have no value.
+ * have no value. Clients also send arguments of their own, such as `sessionId` and `_meta`: those that the tool does not know are
+ * dropped, as `RequestValidationPipe` does, unless they look like a misspelled one, which the schema then refuses.
  */
 export function readArguments(given: object, { shape }: z.ZodObject): object {
+  const missing = Object.keys(shape).filter((name) => isMissing((given as Record<string, unknown>)[name]));
   const read = Object.entries(given).flatMap(([name, value]): [string, unknown][] => {
     const schema = Object.hasOwn(shape, name) ? shape[name] : undefined;
-    if (!schema) return [[name, value]];
-    const isOptional = schema.isOptional();
     const isAbsent = isMissing(value) || (typeof value === 'string' && NOTHING.test(value));
+    if (!schema) return isAbsent || similarName(name, missing) === undefined ? [] : [[name, value]];
+    const isOptional = schema.isOptional();
     return isOptional && isAbsent ? [] : [[name, readValue(value, schema)]];
   });
   return Object.fromEntries(read);

@@ -23,10 +23,11 @@ export class Tools {
     return typeof name === 'string' ? this.tools.get(name) : undefined;
   }
 
-  offeredTo(agent: AuthenticatedAgent): ListedTool[] {
-    return [...this.listed]
-      .filter(([tool]) => tool.unavailableTo?.(agent) === undefined)
-      .map(([, description]) => description);
+  async offeredTo(agent: AuthenticatedAgent): Promise<ListedTool[]> {
+    const offered = [...this.listed].map(async ([tool, description]) =>
+      (await tool.unavailableTo?.(agent)) ? [] : [description],
+    );
+    return (await Promise.all(offered)).flat();
   }
 }
 

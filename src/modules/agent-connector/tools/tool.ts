@@ -2,7 +2,19 @@ import type { ToolAnnotations } from '@modelcontextprotocol/server';
 import { z } from 'zod';
 import type { AgentScope, AuthenticatedAgent } from '../../../infrastructure/auth/index.js';
 import type { ApiError } from '../../../infrastructure/errors/index.js';
+import type { Elicited, UrlElicitation } from './url-elicitation.js';
 import { isMissing, validateText } from '../../../infrastructure/validation/index.js';
+
+/** The client that calls a tool, as far as it can show URLs to its user. */
+interface ToolClient {
+  readonly elicitsUrls: boolean;
+  /** Whether the client repeats the call after a `UrlElicitation`, without saying that it continues one. */
+  readonly repeatsCalls: boolean;
+  /** Defined if the call continues one that returned a `UrlElicitation`. */
+  readonly elicited?: Elicited | undefined;
+  /** Notifies the client that the user has completed a `UrlElicitation`. */
+  complete(id: string): void;
+}
 
 /** A tool that agents can call for their user. */
 export interface Tool<Input extends z.ZodObject = z.ZodObject, Output extends z.ZodObject = z.ZodObject> {
@@ -21,10 +33,14 @@ export interface Tool<Input extends z.ZodObject = z.ZodObject, Output extends z.
    *
    * @throws ApiError which the agent gets as the result
    */
-  run(agent: AuthenticatedAgent, input: z.output<Input>): Promise<z.input<Output>>;
+  run(
+    agent: AuthenticatedAgent,
+    input: z.output<Input>,
+    client: ToolClient,
+  ): Promise<z.input<Output> | UrlElicitation>;
 
   /** Returns why the agent cannot use the tool, which `tools/list` then leaves out. Calls get the error. */
-  unavailableTo?(agent: AuthenticatedAgent): ApiError | undefined;
+  unavailableTo?(agent: AuthenticatedAgent): Promise<ApiError | undefined>;
 }
 
 /** Tools that use the same services. A new class also has to be added to `TOOL_CLASSES`. */

@@ -19,18 +19,18 @@ import {
   type PageVisit,
 } from '../../../infrastructure/pages/index.js';
 import { roleInWords, DashboardUsersRepository, PasswordRules } from '../../dashboard-users/index.js';
-import { NewPasswordField } from '../passwords/password-reset.pages.js';
+import { NewPasswordField } from '../login/password-reset.pages.js';
 import type { DashboardSession } from '../sessions/dashboard-session.entity.js';
 import { PasskeysService } from '../passkeys/passkeys.service.js';
 import { PasswordsService } from '../passwords/passwords.service.js';
 import { SecondFactorService } from '../second-factor/second-factor.service.js';
 import { DashboardSessionsService } from '../sessions/dashboard-sessions.service.js';
+import { YOUR_ACCOUNT } from '../your-account.js';
 
-export const YOUR_ACCOUNT = { title: 'Your account', path: '/account' };
 const ACCOUNT: PageResponse = { redirectTo: YOUR_ACCOUNT.path };
 
 @Controller('account')
-export class AccountController {
+export class AccountPage {
   constructor(
     private readonly users: DashboardUsersRepository,
     private readonly sessions: DashboardSessionsService,

@@ -1,23 +1,7 @@
 import { Injectable } from '@nestjs/common';
-import { Column, Entity, PrimaryColumn } from 'typeorm';
 import { sha256 } from '../../../infrastructure/crypto/index.js';
-import { Transaction, DeleteAfter } from '../../../infrastructure/database/index.js';
-import { DAY } from '../../../infrastructure/time/index.js';
-
-/** A browser in which a user has logged in. It is recognized by its cookie, which lasts a year. */
-@Entity({ name: 'known_browser' })
-class KnownBrowser {
-  /** SHA-256 of the user and the cookie. */
-  @PrimaryColumn({ type: 'bytea' })
-  digest!: Buffer;
-
-  @Column({ name: 'user_id', type: 'uuid' })
-  userId!: string;
-
-  @DeleteAfter(365 * DAY)
-  @Column({ name: 'logged_in_at', type: 'timestamptz', precision: 3 })
-  loggedInAt!: Date;
-}
+import { Transaction } from '../../../infrastructure/database/index.js';
+import { KnownBrowser } from './known-browser.entity.js';
 
 /** The browsers in which each user has logged in. `browser` is the value of the browser's cookie. */
 @Injectable()

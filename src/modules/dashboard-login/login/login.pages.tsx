@@ -19,26 +19,31 @@ import {
   setSessionCookie,
   type DashboardIdentity,
 } from '../../../infrastructure/auth/index.js';
+import { PasskeysService } from '../passkeys/passkeys.service.js';
 import { PASSKEY_SCRIPT, passkeyLogin } from '../passkeys/passkeys.pages.js';
 import { DashboardSessionsService } from '../sessions/dashboard-sessions.service.js';
-import { IdentityProviders, type BegunLogin } from './identity-providers.js';
+import { IdentityProviders, type BegunLogin } from '../identity-providers.js';
 import {
+  afterLogin,
+  CONTINUE_PATH,
   emailFromForm,
+  LOGGED_IN_PATH,
   loginBrowserOf,
   loginTarget,
   loginTargetOf,
   withNext,
   safeRedirectPath,
   type LoginTarget,
-} from './login-form.js';
+} from '../login-form.js';
 import { LoginService } from './login.service.js';
 
 @Controller()
-export class LoginController {
+export class LoginPage {
   constructor(
     private readonly login: LoginService,
     private readonly sessions: DashboardSessionsService,
     private readonly providers: IdentityProviders,
+    private readonly passkeys: PasskeysService,
   ) {}
 
   /**
@@ -49,21 +54,22 @@ export class LoginController {
    * @param query.with `password` to ask for the password, too
    */
   @Get('login')
-  @PageRoute({ login: false })
+  @PageRoute({ opener: 'kept for agents', login: false })
   async begin(@Visit() { query, request }: PageVisit): Promise<PageResponse> {
     const email = (request.user as DashboardIdentity | undefined)?.email;
-    const page = { ...loginTarget(query['next'], query['again']), email };
+    const hasPasskey = await this.hasPasskey(request);
+    const page = { ...loginTarget(query['next'], query['again']), email, hasPasskey };
     if (query['with'] === 'password') return loginPage(page);
     return email === undefined || (await this.providers.serve(email)) ? addressPage(page) : loginPage(page);
   }
 
   @Post('login')
-  @PageRoute({ login: false, form: true })
+  @PageRoute({ opener: 'kept for agents', login: false, form: true })
   async logIn(@Visit() { form, request, response }: PageVisit): Promise<PageResponse> {
     const email = emailFromForm(form);
     const password = form.get('password');
     const target = loginTargetOf(form);
-    const page = { ...target, email };
+    const page = { ...target, email, hasPasskey: await this.hasPasskey(request) };
     if (form.get('step') === ADDRESS_STEP) {
       if (email === undefined) return addressPage(page, true);
       const begun = await this.providers.begin({ email, target, ...loginBrowserOf(request) });
@@ -78,33 +84,42 @@ export class LoginController {
     const opened = await this.login.logIn({ email, password, ...loginBrowserOf(request), replacing });
     if (!opened) return loginPage({ ...page, refused: true, hasProvider: await this.providers.serve(email) });
     setSessionCookie(response, opened.session.token, opened.session.expiresAt);
-    const isComplete = opened.stage === 'complete';
-    return { redirectTo: isComplete ? page.next : withNext('/login/second-factor', page.next) };
+    if (opened.stage === 'complete') return afterLogin(page);
+    if (page.sent !== undefined) return secondFactorPage(page);
+    return { redirectTo: withNext('/login/second-factor', page.next) };
+  }
+
+  /** Returns whether a user who logs in again has a passkey. */
+  private async hasPasskey({ user }: Request): Promise<boolean> {
+    const { userId } = (user ?? {}) as Partial<DashboardIdentity>;
+    return userId !== undefined && (await this.passkeys.count(userId)) > 0;
   }
 
   @Get('login/second-factor')
-  @PageRoute({ login: false })
+  @PageRoute({ opener: 'kept for agents', login: false })
   async askSecondFactor(@Visit() { query, request }: PageVisit): Promise<PageResponse> {
     const user = await this.sessions.awaitingSecondFactor(sessionTokenOf(request));
     const path = safeRedirectPath(query['next']);
-    return user ? secondFactorPage(path) : afterFirstStep(request, path);
+    return user ? secondFactorPage({ next: path }) : afterFirstStep(request, path);
   }
 
   @Post('login/second-factor')
-  @PageRoute({ login: false, form: true, isOneTime: true })
+  @PageRoute({ opener: 'kept for agents', login: false, form: true, isOneTime: true })
   async completeLogin(@Visit() { form, request, response }: PageVisit): Promise<PageResponse> {
-    const next = safeRedirectPath(form.get('next'));
+    const { next, sent } = loginTargetOf(form);
+    const page = { next, sent };
     const token = sessionTokenOf(request) ?? '';
     const user = await this.sessions.awaitingSecondFactor(token);
     if (!user) return afterFirstStep(request, next);
     const code = form.get('code');
     const recoveryCode = form.get('recovery_code');
-    if (code === undefined && recoveryCode === undefined) return secondFactorPage(next, 'code');
+    if (code === undefined && recoveryCode === undefined) return secondFactorPage(page, 'code');
     const proof = recoveryCode === undefined ? { code: code ?? '' } : { recoveryCode };
     const session = await this.login.complete(user, token, proof, loginBrowserOf(request));
-    if (!session) return secondFactorPage(next, 'code' in proof ? 'code' : 'recovery code');
+    if (!session && !(await this.sessions.awaitingSecondFactor(token))) return afterFirstStep(request, next);
+    if (!session) return secondFactorPage(page, 'code' in proof ? 'code' : 'recovery code');
     setSessionCookie(response, session.token, session.expiresAt);
-    return { redirectTo: next };
+    return afterLogin(page);
   }
 
   @Post('logout')
@@ -124,12 +139,16 @@ function afterFirstStep({ user }: Request, next: string): PageResponse {
 
 interface LoginPageProps extends LoginTarget {
   readonly email?: string | undefined;
+  /** Whether the user who logs in again has a passkey, which the page then asks for first. */
+  readonly hasPasskey?: boolean;
   /** The email or password is wrong, or the user is disabled. The page does not say which. */
   readonly refused?: boolean;
+  /** Whether the form of the user is continued after a login at an identity provider, which happens in another tab. */
+  readonly isAtProvider?: boolean;
   /** Whether an identity provider logs in users of the address's domain. */
   readonly hasProvider?: boolean;
   readonly missing?: { readonly email: boolean; readonly password: boolean };
-  /** What is wrong with the passkey. The page does not say why it was refused. */
+  /** The problem with the passkey. The page does not say why the passkey was refused. */
   readonly passkey?: keyof typeof PASSKEY_PROBLEMS;
   /** Why the identity provider cannot log the user in. */
   readonly problem?: string;
@@ -145,31 +164,35 @@ const PASSKEY_PROBLEMS = {
 } as const;
 
 const AGAIN = {
-  page: 'For your security, log in again to continue: the page requires a login within the last 5 minutes.',
-  form: 'Nothing was changed: your login was more than 5 minutes ago, and this requires a recent one. After you log in, do it again.',
-  kept: 'Nothing was changed: you were logged out, or your login was more than 5 minutes ago. After you log in, the form has what you entered.',
+  page: 'For your security, log in again to continue: your login was too long ago.',
+  form: 'Nothing was changed yet: your login was too long ago for this. Log in again to continue.',
+  kept: 'Nothing was changed: you were logged out, or your login was too long ago. After you log in, the form has what you entered.',
 } as const;
 
 /** The value of the field `step` in the form that asks for the address only. */
 const ADDRESS_STEP = 'address';
 
 /** Asks for the address, which decides where the user logs in. @param isMissing whether it was not entered */
-function addressPage({ next, again, email }: LoginPageProps, isMissing = false): Page {
+function addressPage(props: LoginPageProps, isMissing = false): Page {
+  const { next, again, email, hasPasskey = false } = props;
+  const passkey = passkeyLogin(props, hasPasskey);
   const query = new URLSearchParams({ with: 'password', next, ...(again && { again }) });
   return {
     title: titleOf(again),
     status: isMissing ? 400 : 200,
+    ...carriesForm(props),
     script: PASSKEY_SCRIPT,
     content: (
       <>
         {again ? <p>{AGAIN[again]}</p> : null}
+        {hasPasskey ? passkey : null}
         <Form action="/login">
           <input type="hidden" name="step" value={ADDRESS_STEP} />
-          {targetFields({ next, again })}
+          {targetFields(props)}
           {addressField(email, isMissing)}
-          <button>Continue</button>
+          <button class={hasPasskey ? 'second' : undefined}>Continue</button>
         </Form>
-        {passkeyLogin({ next, again })}
+        {hasPasskey ? null : passkey}
         <Link to={`/login?${query.toString()}`}>Log in with a password</Link>
         <Link to="/password-reset">Forgot your password?</Link>
       </>
@@ -208,11 +231,17 @@ function titleOf(again: LoginTarget['again']): string {
   return again ? 'Log in again' : 'Log in';
 }
 
-function targetFields({ next, again }: LoginTarget): VNode {
+/** What a user entered in a form may name anybody: an erasure would not find it in a copy of the page. */
+const carriesForm = ({ sent }: Partial<LoginTarget>): Pick<Page, 'isNeverStored'> => ({
+  isNeverStored: sent !== undefined,
+});
+
+function targetFields({ next, again, sent }: Partial<LoginTarget>): VNode {
   return (
     <>
       <input type="hidden" name="next" value={next} />
       {again ? <input type="hidden" name="again" value={again} /> : null}
+      {sent === undefined ? null : <input type="hidden" name="sent" value={sent} />}
     </>
   );
 }
@@ -232,11 +261,12 @@ function addressField(email: string | undefined, isMissing = false): VNode {
 }
 
 export function loginPage(props: LoginPageProps): Page {
-  const { next, again, email, refused = false, missing, passkey } = props;
+  const { again, email, refused = false, missing, passkey, hasPasskey = false } = props;
   const passkeyProblem = passkey && PASSKEY_PROBLEMS[passkey];
   return {
     title: titleOf(again),
     status: passkeyProblem?.status ?? (refused ? 403 : missing ? 400 : props.problem ? 503 : 200),
+    ...carriesForm(props),
     script: PASSKEY_SCRIPT,
     content: (
       <>
@@ -255,36 +285,60 @@ export function loginPage(props: LoginPageProps): Page {
           </Notice>
         ) : null}
         <Problem message={passkeyProblem?.message ?? props.problem} />
+        {hasPasskey ? passkeyLogin(props, true) : null}
         <Form action="/login">
-          {targetFields({ next, again })}
+          {targetFields(props)}
           {addressField(email, missing?.email)}
           <TextField
             name="password"
             label="Password"
             type="password"
             autocomplete="current-password"
-            isFirst={Boolean(email) && !missing?.email}
+            isFirst={Boolean(email) && !missing?.email && !hasPasskey}
             error={missing?.password ? 'Enter your password.' : undefined}
           />
-          <button>Log in</button>
+          <button class={hasPasskey ? 'second' : undefined}>Log in</button>
         </Form>
-        {passkeyLogin({ next, again })}
+        {hasPasskey ? null : passkeyLogin(props)}
+        {props.isAtProvider ? loginInTab(props) : null}
         <Link to="/password-reset">Forgot your password?</Link>
       </>
     ),
   };
 }
 
+/** The login at an identity provider leaves this site, which the form that the user sent cannot. */
+function loginInTab(target: LoginTarget): VNode {
+  const query = new URLSearchParams({ next: LOGGED_IN_PATH, again: 'form' });
+  return (
+    <Form action={CONTINUE_PATH}>
+      <p>
+        Or{' '}
+        <a href={`/login?${query}`} target="_blank">
+          log in with single sign-on in a new tab
+        </a>
+        . Then come back, and continue.
+      </p>
+      {targetFields(target)}
+      <button class="second">Continue</button>
+    </Form>
+  );
+}
+
 /** @param wrong the kind of code that was entered and rejected */
-function secondFactorPage(next: string, wrong?: 'code' | 'recovery code'): Page {
+function secondFactorPage(
+  target: Pick<LoginTarget, 'next' | 'sent'>,
+  wrong?: 'code' | 'recovery code',
+): Page {
   return {
     title: 'Enter your code',
     status: wrong ? 403 : 200,
+    ...carriesForm(target),
     content: (
       <>
         <p>Your account uses two-factor authentication.</p>
         <Form action="/login/second-factor">
-          <input type="hidden" name="next" value={next} />
+          {targetFields(target)}
           <TextField
             name="code"
             label="Code"
@@ -303,7 +357,7 @@ function secondFactorPage(next: string, wrong?: 'code' | 'recovery code'): Page 
         <details open={wrong === 'recovery code'}>
           <summary>I can’t use my authenticator app</summary>
           <Form action="/login/second-factor">
-            <input type="hidden" name="next" value={next} />
+            {targetFields(target)}
             <TextField
               name="recovery_code"
               label="Recovery code"

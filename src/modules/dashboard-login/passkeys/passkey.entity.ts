@@ -23,6 +23,10 @@ export class Passkey extends DatedRow {
   @Column({ type: 'varchar', length: MAX_NAME_LENGTH })
   name!: string;
 
+  /** As of the session in which it was added: otherwise, a passkey would turn a session without an owner's rights into one with them. */
+  @Column({ name: 'is_owner_approved', type: 'boolean', default: true })
+  isOwnerApproved!: boolean;
+
   @Column({ name: 'used_at', type: 'timestamptz', precision: 3, nullable: true })
   usedAt!: Date | null;
 }

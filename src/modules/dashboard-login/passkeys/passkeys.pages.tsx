@@ -8,7 +8,8 @@ import {
   TextField,
   type Page,
 } from '../../../infrastructure/pages/index.js';
-import { YOUR_ACCOUNT } from '../account/account.pages.js';
+import type { LoginTarget } from '../login-form.js';
+import { YOUR_ACCOUNT } from '../your-account.js';
 import { MAX_NAME_LENGTH, type Passkey } from './passkey.entity.js';
 import { MAX_PASSKEYS, TOO_MANY } from './passkeys.service.js';
 
@@ -43,14 +44,16 @@ function PasskeyForm({ action, origin, children }: PasskeyFormProps): VNode {
   );
 }
 
-/** @param fields that the form of the password has, too */
-export function passkeyLogin(fields: Readonly<Record<string, string | undefined>>): VNode {
+/** @param isFirst whether the page asks for the passkey first */
+export function passkeyLogin({ next, again, sent }: LoginTarget, isFirst = false): VNode {
   return (
     <PasskeyForm action="/login/passkey">
-      {Object.entries(fields).map(([name, value]) =>
+      {Object.entries({ next, again, sent }).map(([name, value]) =>
         value === undefined ? null : <input key={name} type="hidden" name={name} value={value} />,
       )}
-      <button class="second">Use a passkey</button>
+      <button class={isFirst ? undefined : 'second'} autofocus={isFirst}>
+        Use a passkey
+      </button>
     </PasskeyForm>
   );
 }
@@ -118,7 +121,10 @@ export function passkeyPage({ id, name, createdAt, usedAt }: Passkey): Page {
           <button class="second">Rename passkey</button>
         </Form>
         <h2>Remove</h2>
-        <p>You will no longer be able to log in with this passkey.</p>
+        <p>
+          You will no longer be able to log in with this passkey. Other browsers in which it logged in are
+          logged out.
+        </p>
         <Form action={`${path}/remove`}>
           <button class="danger">Remove passkey</button>
         </Form>

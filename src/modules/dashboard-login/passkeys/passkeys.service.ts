@@ -6,23 +6,28 @@ import type {
   PublicKeyCredentialRequestOptionsJSON,
   RegistrationResponseJSON,
 } from '@simplewebauthn/server';
-import { LessThan, MoreThan } from 'typeorm';
+import { LessThan, MoreThan, Not } from 'typeorm';
 import type { DashboardActor } from '../../../infrastructure/auth/index.js';
 import { sha256 } from '../../../infrastructure/crypto/index.js';
-import { Transaction, Transactional } from '../../../infrastructure/database/index.js';
+import { Transaction, Transactional, unlessOwnFailure } from '../../../infrastructure/database/index.js';
 import { INVALID_FIELD } from '../../../infrastructure/errors/index.js';
 import { PublicAddress, rateLimitKeyOfAddress } from '../../../infrastructure/http/index.js';
+import { lazyModule } from '../../../infrastructure/lazy-values/index.js';
 import { AttemptLimitsRepository, tooManyAttempts } from '../../../infrastructure/rate-limiting/index.js';
 import { Clock, HOUR, MINUTE } from '../../../infrastructure/time/index.js';
 import { AuditLog, changesBetween } from '../../audit-logs/index.js';
-import { DashboardUsersRepository } from '../../dashboard-users/index.js';
 import { AccountEmails } from '../account-emails.js';
-import type { LoginBrowser } from '../login/login-form.js';
+import type { LoginBrowser } from '../login-form.js';
+import { DashboardSession } from '../sessions/dashboard-session.entity.js';
+import { DashboardSessionsService } from '../sessions/dashboard-sessions.service.js';
 import { Passkey, PasskeyChallenge } from './passkey.entity.js';
 
-/** How often a passkey has signed, according to what it signed. */
-export interface SignatureCounter {
-  readonly value: number;
+/** A valid response to a challenge, which the login uses up. */
+export interface SignedChallenge {
+  readonly challenge: Buffer;
+  readonly browser: string;
+  /** How often the passkey has signed, according to this response. */
+  readonly counter: number;
   /** Whether the passkey can be copied to the other devices of its user, as password managers do. */
   readonly isSynced: boolean;
 }
@@ -43,9 +48,16 @@ const NOT_SENT =
 const NOT_ACCEPTED = 'The passkey was not accepted. Try again.';
 
 /** Loading the library takes 0.3 s of CPU time and 24 MB, which processes without logins save. */
-const webAuthn = () => import('@simplewebauthn/server');
+const webAuthn = lazyModule<typeof import('@simplewebauthn/server')>(
+  '@simplewebauthn/server',
+  import.meta.url,
+);
+const webAuthnHelpers = lazyModule<typeof import('@simplewebauthn/server/helpers')>(
+  '@simplewebauthn/server/helpers',
+  import.meta.url,
+);
 
-/** What the browser sent after it used a passkey. Nothing of it is verified yet. */
+/** The response of a browser that used a passkey. Nothing of it is verified yet. */
 export interface PasskeyResponse<Credential = AuthenticationResponseJSON> {
   readonly credential: Credential;
   readonly challenge: Buffer;
@@ -55,10 +67,12 @@ export interface PasskeyResponse<Credential = AuthenticationResponseJSON> {
 @Injectable()
 export class PasskeysService {
   private readonly challenges = this.limits.limit('passkey-challenge', { attempts: 300, within: HOUR });
+  /** Each view of the login page counts. An office can share an address. */
+  private readonly offers = this.limits.limit('passkey-offer', { attempts: 3_000, within: HOUR });
 
   constructor(
     private readonly transaction: Transaction,
-    private readonly users: DashboardUsersRepository,
+    private readonly sessions: DashboardSessionsService,
     private readonly limits: AttemptLimitsRepository,
     private readonly publicAddress: PublicAddress,
     private readonly emails: AccountEmails,
@@ -89,17 +103,30 @@ export class PasskeysService {
     return lacksSecondFactor && (await this.count(userId)) > 0;
   }
 
-  /** Returns what the browser needs to log in with any passkey of this site. @throws ApiError RATE_LIMIT_EXCEEDED */
-  async optionsToLogIn({ origin, browser }: LoginBrowser): Promise<PublicKeyCredentialRequestOptionsJSON> {
-    const wait = await this.challenges.count(rateLimitKeyOfAddress(origin.ip));
+  /**
+   * Returns what the browser needs to log in with any passkey of this site.
+   *
+   * @param isOffer whether the page offers passkeys by itself
+   * @throws ApiError RATE_LIMIT_EXCEEDED
+   */
+  async optionsToLogIn(
+    { origin, browser }: LoginBrowser,
+    isOffer = false,
+  ): Promise<PublicKeyCredentialRequestOptionsJSON> {
+    const limit = isOffer ? this.offers : this.challenges;
+    const address = rateLimitKeyOfAddress(origin.ip);
+    const wait = await limit.count(address);
     if (wait !== undefined) throw tooManyAttempts(wait);
-    const { generateAuthenticationOptions } = await webAuthn();
+    const { generateAuthenticationOptions } = webAuthn();
     const options = await generateAuthenticationOptions({
       rpID: this.site.id,
       userVerification: 'required',
       timeout: CHALLENGE_LIFETIME,
     });
-    await this.storeChallenge(options.challenge, browserAsOwner(browser));
+    await unlessOwnFailure(
+      () => limit.subtract(address),
+      () => this.storeChallenge(options.challenge, browserAsOwner(browser)),
+    );
     return options;
   }
 
@@ -107,7 +134,7 @@ export class PasskeysService {
   async optionsToAdd(actor: DashboardActor): Promise<PublicKeyCredentialCreationOptionsJSON> {
     const passkeys = await this.list(actor.userId);
     if (passkeys.length >= MAX_PASSKEYS) throw INVALID_FIELD.error(TOO_MANY);
-    const { generateRegistrationOptions } = await webAuthn();
+    const { generateRegistrationOptions } = webAuthn();
     const options = await generateRegistrationOptions({
       rpName: 'Merchant Connectivity',
       rpID: this.site.id,
@@ -136,13 +163,16 @@ export class PasskeysService {
 
   @Transactional()
   async rename(actor: DashboardActor, { id, name: before }: Passkey, name: string): Promise<void> {
-    if (!(await this.transaction.updateRow(Passkey, { id }, { name }))) return;
+    if (!(await this.transaction.updateRow(Passkey, { id, name: Not(name) }, { name }))) return;
     const changes = changesBetween({ name: before }, { name });
     await this.auditLog.record({ action: 'auth.passkey_rename', actor, target: { name }, changes });
   }
 
+  /** Also ends the other sessions that the passkey opened: somebody else may have added it. */
   @Transactional()
   async remove(actor: DashboardActor, { id, name }: Passkey): Promise<void> {
+    const { session } = await this.sessions.lockUserOf(actor);
+    await this.transaction.manager.delete(DashboardSession, { passkeyId: id, id: Not(session.id) });
     if (!(await this.transaction.deleteRow(Passkey, { id }))) return;
     await this.emails.sendNotice(actor.userId, 'passkeyRemoved');
     await this.auditLog.record({ action: 'auth.passkey_remove', actor, target: { name } });
@@ -162,22 +192,31 @@ export class PasskeysService {
   }
 
   /**
-   * Verifies the response to a challenge for this browser, which is used up.
+   * Verifies the response to a challenge for this browser. A response that is not valid uses up the challenge.
    *
    * @param passkey that the response names; null if there is none
-   * @returns the new signature counter, which `accept` checks and stores; undefined if the response is not valid
+   * @returns what `consume` and `accept` check and store; undefined if the response is not valid
    */
   async verify(
-    { credential, challenge }: PasskeyResponse,
+    response: PasskeyResponse,
     passkey: Passkey | null,
     browser: string,
-  ): Promise<SignatureCounter | undefined> {
-    const isFresh = await this.consumeChallenge(challenge, browserAsOwner(browser));
-    if (!isFresh || !passkey) return undefined;
+  ): Promise<SignedChallenge | undefined> {
+    const signed = passkey && (await this.verifySignature(response, passkey, browser));
+    if (signed) return signed;
+    await this.consumeChallenge(response.challenge, browserAsOwner(browser));
+    return undefined;
+  }
+
+  private async verifySignature(
+    { credential, challenge }: PasskeyResponse,
+    passkey: Passkey,
+    browser: string,
+  ): Promise<SignedChallenge | undefined> {
     // The handle is not signed. One of another user still shows that something is wrong.
     const { userHandle } = credential.response;
     if (userHandle !== userHandleOf(passkey.userId).toString('base64url')) return undefined;
-    const { verifyAuthenticationResponse } = await webAuthn();
+    const { verifyAuthenticationResponse } = webAuthn();
     const result = await unlessInvalid(() =>
       verifyAuthenticationResponse({
         response: credential,
@@ -190,7 +229,16 @@ export class PasskeysService {
     );
     if (!result?.verified) return undefined;
     const { newCounter, credentialDeviceType } = result.authenticationInfo;
-    return { value: newCounter, isSynced: credentialDeviceType === 'multiDevice' };
+    return { challenge, browser, counter: newCounter, isSynced: credentialDeviceType === 'multiDevice' };
+  }
+
+  /**
+   * Uses up the challenge, in the transaction of the login: if the service fails, the browser can send the response again.
+   *
+   * @returns false if this browser did not get the challenge, or has used it
+   */
+  consume({ challenge, browser }: SignedChallenge): Promise<boolean> {
+    return this.consumeChallenge(challenge, browserAsOwner(browser));
   }
 
   /**
@@ -199,9 +247,9 @@ export class PasskeysService {
    *
    * @returns false if the counter did not increase, or the passkey was removed
    */
-  async accept({ id }: Passkey, { value, isSynced }: SignatureCounter): Promise<boolean> {
-    const before = value === 0 ? '0' : LessThan(String(value));
-    const changes = { counter: String(value), usedAt: this.clock.now() };
+  async accept({ id }: Passkey, { counter, isSynced }: SignedChallenge): Promise<boolean> {
+    const before = counter === 0 ? '0' : LessThan(String(counter));
+    const changes = { counter: String(counter), usedAt: this.clock.now() };
     return this.transaction.updateRow(Passkey, { id, ...(!isSynced && { counter: before }) }, changes);
   }
 
@@ -232,10 +280,10 @@ export class PasskeysService {
     credential,
     challenge,
   }: PasskeyResponse<RegistrationResponseJSON>): Promise<NewCredential | undefined> {
-    const { verifyRegistrationResponse } = await webAuthn();
+    const { verifyRegistrationResponse } = webAuthn();
     const result = await unlessInvalid(async () =>
       verifyRegistrationResponse({
-        response: await withoutAttestation(credential),
+        response: withoutAttestation(credential),
         expectedChallenge: challenge.toString('base64url'),
         expectedOrigin: this.site.origin,
         expectedRPID: this.site.id,
@@ -245,7 +293,8 @@ export class PasskeysService {
     );
     if (!result?.verified) return undefined;
     const { id, publicKey: key, counter } = result.registrationInfo.credential;
-    const [credentialId, publicKey] = [Buffer.from(id, 'base64url'), Buffer.from(key)];
+    const credentialId = Buffer.from(id, 'base64url');
+    const publicKey = Buffer.from(key);
     const isStorable =
       credentialId.length <= MAX_CREDENTIAL_ID_LENGTH && publicKey.length <= MAX_PUBLIC_KEY_LENGTH;
     return isStorable ? { credentialId, publicKey, counter } : undefined;
@@ -258,12 +307,13 @@ export class PasskeysService {
     { counter, ...created }: NewCredential,
   ): Promise<void> {
     const { userId } = actor;
-    const user = await this.users.lock(userId);
-    if ((await this.count(userId)) >= MAX_PASSKEYS) throw INVALID_FIELD.error(TOO_MANY);
+    const { session } = await this.sessions.lockUserOf(actor);
+    if ((await this.count(userId)) >= MAX_PASSKEYS) throw INVALID_FIELD.error(TOO_MANY, { field: 'name' });
     const id = randomUUID();
     const createdAt = this.clock.now();
-    const passkey = { ...created, id, userId, counter: String(counter), name, createdAt };
-    if (!user || !(await this.transaction.insertNew(Passkey, passkey, 'passkey_credential_id_key')))
+    const { isOwnerApproved } = session;
+    const passkey = { ...created, id, userId, counter: String(counter), name, isOwnerApproved, createdAt };
+    if (!(await this.transaction.insertNew(Passkey, passkey, 'passkey_credential_id_key')))
       throw INVALID_FIELD.error(NOT_ACCEPTED);
     await this.emails.sendNotice(userId, 'passkeyAdded');
     await this.auditLog.record({ action: 'auth.passkey_add', actor, target: { name } });
@@ -293,8 +343,8 @@ export function passkeyResponse<
  * Removes what the authenticator proves about its model. Nobody asked for it, but some authenticators send it, and the library would
  * request the revocation lists of certificates from the addresses in them, which an attacker could choose.
  */
-async function withoutAttestation(credential: RegistrationResponseJSON): Promise<RegistrationResponseJSON> {
-  const { decodeAttestationObject, isoCBOR } = await import('@simplewebauthn/server/helpers');
+function withoutAttestation(credential: RegistrationResponseJSON): RegistrationResponseJSON {
+  const { decodeAttestationObject, isoCBOR } = webAuthnHelpers();
   const { attestationObject } = credential.response;
   const authData = decodeAttestationObject(new Uint8Array(Buffer.from(attestationObject, 'base64url'))).get(
     'authData',

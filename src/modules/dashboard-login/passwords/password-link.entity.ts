@@ -8,16 +8,12 @@ export const RESET_LIFETIME = 30 * MINUTE;
 /** A single-use link, sent by email, that sets the password of a user. A user has at most one. */
 @Entity({ name: 'password_link' })
 export class PasswordLink {
-  /** SHA-256. */
+  /** SHA-256 of the token; after the link was used, of the token and the cookie of the browser. */
   @PrimaryColumn({ name: 'token_hash', type: 'bytea' })
   tokenHash!: Buffer;
 
   @Column({ name: 'user_id', type: 'uuid' })
   userId!: string;
-
-  /** SHA-256 of the cookie of the browser that used the link; null if it was not used. */
-  @Column({ name: 'used_by', type: 'bytea', nullable: true })
-  usedBy!: Buffer | null;
 
   @DeleteAfter(0)
   @Column({ name: 'expires_at', type: 'timestamptz', precision: 3 })

@@ -1,31 +1,25 @@
-import { randomBytes, randomUUID } from 'node:crypto';
+import { randomBytes } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
-import { Interval } from '@nestjs/schedule';
-import { IsNull, MoreThan, type FindOperator } from 'typeorm';
-import { Sealer, sha256 } from '../../../infrastructure/crypto/index.js';
-import { RecurringJob, Transaction, Transactional } from '../../../infrastructure/database/index.js';
-import {
-  BackgroundTasks,
-  PublicAddress,
-  rateLimitKeyOfAddress,
-  type RequestOrigin,
-} from '../../../infrastructure/http/index.js';
-import { Clock, HOUR, SECOND } from '../../../infrastructure/time/index.js';
-import { AttemptLimitsRepository, tooManyAttempts } from '../../../infrastructure/rate-limiting/index.js';
+import { MoreThan } from 'typeorm';
+import { sha256 } from '../../../infrastructure/crypto/index.js';
+import { Transaction, Transactional } from '../../../infrastructure/database/index.js';
+import { PublicAddress } from '../../../infrastructure/http/index.js';
+import { Clock } from '../../../infrastructure/time/index.js';
 import {
   DashboardUsersRepository,
   EmailTakenError,
   hashPassword,
   INVITATION_LIFETIME,
   type DashboardUser,
+  type Inviter,
 } from '../../dashboard-users/index.js';
 import { AccountEmails, AccountLog } from '../account-emails.js';
 import { KnownBrowsersRepository } from '../browsers/known-browsers.repository.js';
-import { ProviderRequirement } from '../login/identity-providers.js';
-import type { LoginBrowser } from '../login/login-form.js';
-import { LoginLimits } from '../login/login-limits.js';
+import { ProviderRequirement } from '../identity-providers.js';
+import type { LoginBrowser } from '../login-form.js';
+import { LoginLimits } from '../login-limits.js';
 import { DashboardSessionsService } from '../sessions/dashboard-sessions.service.js';
-import { PasswordLink, PasswordResetRequest, RESET_LIFETIME } from './password-link.entity.js';
+import { PasswordLink, RESET_LIFETIME } from './password-link.entity.js';
 
 /** `invalid`: the link is unknown, used or expired. `taken`: the email has an account in another organization. */
 export type Redemption = 'set' | 'invalid' | 'taken';
@@ -35,12 +29,8 @@ export type Redemption = 'set' | 'invalid' | 'taken';
  * hash of the token is stored, and a new link replaces an older one.
  */
 @Injectable()
-export class PasswordLinksService extends RecurringJob {
-  private readonly resetsOfAccount = this.limits.limit('reset-account', { attempts: 5, within: HOUR });
-  private readonly resetsFromAddress = this.limits.limit('reset-address', { attempts: 20, within: HOUR });
-
+export class PasswordLinksService {
   constructor(
-    private readonly limits: AttemptLimitsRepository,
     private readonly transaction: Transaction,
     private readonly users: DashboardUsersRepository,
     private readonly sessions: DashboardSessionsService,
@@ -50,82 +40,36 @@ export class PasswordLinksService extends RecurringJob {
     private readonly loginLimits: LoginLimits,
     private readonly publicAddress: PublicAddress,
     private readonly log: AccountLog,
-    private readonly sealer: Sealer,
-    private readonly tasks: BackgroundTasks,
     private readonly clock: Clock,
-  ) {
-    super('Mail', 'Requests for new passwords could not be processed');
-  }
+  ) {}
 
   /**
    * Sends an email with a link by which an invited user sets the first password, or to the login page if the user must log in at
    * an identity provider. Joins the open transaction.
    */
   @Transactional()
-  async invite(user: Pick<DashboardUser, 'id' | 'organizationId' | 'role' | 'isBreakGlass'>): Promise<void> {
+  async invite(
+    user: Pick<DashboardUser, 'id' | 'organizationId' | 'role' | 'isBreakGlass'>,
+    inviter: Inviter,
+  ): Promise<void> {
     const organization = await this.users.organizationName(user.organizationId);
     const expiresAt = this.timeAfter(INVITATION_LIFETIME);
     const link = (await this.providerRequirement.appliesTo(user))
       ? `${this.publicAddress.of('dashboard')}/login`
       : await this.createLink(user.id, expiresAt);
-    await this.emails.sendInvitation(user.id, organization, link, expiresAt);
+    await this.emails.sendInvitation(user, { ...inviter, organization }, link, expiresAt);
   }
 
-  /**
-   * Counts and stores a request for a new password, whether or not the email has an account: requests could otherwise flood a
-   * mailbox. `beginResets` processes the request after the response.
-   *
-   * @throws ApiError RATE_LIMIT_EXCEEDED
-   */
-  async requestReset(email: string, { ip }: RequestOrigin): Promise<void> {
-    await this.limits.countAll([
-      { limit: this.resetsOfAccount, subject: email, error: tooManyAttempts },
-      { limit: this.resetsFromAddress, subject: rateLimitKeyOfAddress(ip), error: tooManyAttempts },
-    ]);
-    const id = randomUUID();
-    const emailSealed = this.sealer.seal(email, ['password_reset_request', id]);
-    await this.transaction.manager.insert(PasswordResetRequest, {
-      id,
-      emailSealed,
-      createdAt: this.clock.now(),
-    });
-  }
-
-  /** Sends the links that were requested, also those that a process which was killed has left behind. */
-  @Interval(5 * SECOND)
-  run(): Promise<void> {
-    return this.start(async () => {
-      // A worker may not know the address for the links.
-      while (this.publicAddress.find('dashboard') !== undefined && (await this.sendReset()));
-    });
-  }
-
-  /** Continues after the response. A run in progress may have missed the last request, so another one follows. */
-  beginResets(): void {
-    this.tasks.begin(() => this.run().then(() => this.run()));
-  }
-
-  /** Sends an email with a link, if the address has an account that is not disabled and may have a password. */
-  @Transactional()
-  private async sendReset(): Promise<boolean> {
-    const request = await this.transaction.manager.findOne(PasswordResetRequest, {
-      where: {},
-      order: { createdAt: 'ASC' },
-      lock: { mode: 'pessimistic_write', onLocked: 'skip_locked' },
-    });
-    if (!request) return false;
-    await this.transaction.manager.delete(PasswordResetRequest, { id: request.id });
-    const email = this.sealer.open(request.emailSealed, ['password_reset_request', request.id]);
-    const user = await this.users.findWithPassword(email);
-    if (!user || user.disabledAt || (await this.providerRequirement.appliesTo(user))) return true;
+  /** Sends a link for a new password, unless the user is disabled or must log in at an identity provider. Joins the open transaction. */
+  async sendReset(user: DashboardUser): Promise<void> {
+    if (user.disabledAt || (await this.providerRequirement.appliesTo(user))) return;
     const expiresAt = this.timeAfter(RESET_LIFETIME);
     await this.emails.sendReset(user.id, await this.createLink(user.id, expiresAt), expiresAt);
-    return true;
   }
 
   /** Returns the user of a valid link. Does not use up the link: email programs open links before users do. */
   async userOf(token: string): Promise<DashboardUser | null> {
-    const link = await this.find(token, IsNull());
+    const link = await this.find(sha256(token));
     return link && this.users.find(link.userId);
   }
 
@@ -135,7 +79,7 @@ export class PasswordLinksService extends RecurringJob {
   }
 
   async isUsedBy({ browser }: LoginBrowser, token: string): Promise<boolean> {
-    return (await this.find(token, sha256(browser))) !== null;
+    return (await this.find(hashOfUsed(token, browser))) !== null;
   }
 
   /** Returns whom the link of a user invites; undefined if the user has accepted the invitation. */
@@ -174,12 +118,13 @@ export class PasswordLinksService extends RecurringJob {
     passwordHash: string,
     { origin, browser }: LoginBrowser,
   ): Promise<DashboardUser | undefined> {
-    const link = await this.find(token, IsNull());
+    const tokenHash = sha256(token);
+    const link = await this.find(tokenHash);
     const user = link && (await this.users.lock(link.userId));
     if (!user || user.disabledAt || (await this.providerRequirement.appliesTo(user))) return undefined;
-    const unused = { tokenHash: sha256(token), usedBy: IsNull() };
-    if (!(await this.transaction.updateRow(PasswordLink, unused, { usedBy: sha256(browser) })))
-      return undefined;
+    const used = { tokenHash: hashOfUsed(token, browser) };
+    // Another request may have used it, or it may have expired, while this one waited for the lock.
+    if (!(await this.transaction.updateRow(PasswordLink, this.unexpired(tokenHash), used))) return undefined;
     await this.users.setPassword(user.id, passwordHash);
     await this.emails.discardLinks(user.id);
     if (user.passwordHash !== null) await this.emails.sendNotice(user.id, 'passwordChanged');
@@ -189,10 +134,12 @@ export class PasswordLinksService extends RecurringJob {
     return user;
   }
 
-  /** @param usedBy the browser that used the link, or that none did */
-  private find(token: string, usedBy: Buffer | FindOperator<Buffer>): Promise<PasswordLink | null> {
-    const expiresAt = MoreThan(this.clock.now());
-    return this.transaction.manager.findOneBy(PasswordLink, { tokenHash: sha256(token), usedBy, expiresAt });
+  private find(tokenHash: Buffer): Promise<PasswordLink | null> {
+    return this.transaction.manager.findOneBy(PasswordLink, this.unexpired(tokenHash));
+  }
+
+  private unexpired(tokenHash: Buffer) {
+    return { tokenHash, expiresAt: MoreThan(this.clock.now()) };
   }
 
   private timeAfter(milliseconds: number): Date {
@@ -201,9 +148,16 @@ export class PasswordLinksService extends RecurringJob {
 
   private async createLink(userId: string, expiresAt: Date): Promise<string> {
     const token = randomBytes(32).toString('base64url');
-    const link = { tokenHash: sha256(token), userId, usedBy: null, expiresAt };
+    const link = { tokenHash: sha256(token), userId, expiresAt };
     // Replaces an earlier link of the user.
     await this.transaction.manager.upsert(PasswordLink, link, ['userId']);
     return `${this.publicAddress.of('dashboard')}/password-reset/confirm?token=${token}`;
   }
 }
+
+/**
+ * Returns what replaces the hash of a link that a browser has used, so that version 0.3.0 does not find the link either. It is longer
+ * than a hash, so that it is that of no text that somebody could send instead of the token.
+ */
+const hashOfUsed = (token: string, browser: string): Buffer =>
+  Buffer.concat([Buffer.alloc(1), sha256(`${token} ${browser}`)]);

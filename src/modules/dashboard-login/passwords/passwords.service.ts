@@ -1,9 +1,15 @@
 import { Injectable } from '@nestjs/common';
 import type { DashboardActor } from '../../../infrastructure/auth/index.js';
-import { Transaction, Transactional } from '../../../infrastructure/database/index.js';
+import {
+  doneAfterwards,
+  Transaction,
+  Transactional,
+  unlessOwnFailure,
+} from '../../../infrastructure/database/index.js';
+import { lazy } from '../../../infrastructure/lazy-values/index.js';
 import { AttemptLimitsRepository, tooManyAttempts } from '../../../infrastructure/rate-limiting/index.js';
 import { MINUTE } from '../../../infrastructure/time/index.js';
-import type { AuditAction } from '../../audit-logs/index.js';
+import type { AuditAction } from '../../../infrastructure/audit-catalog/index.js';
 import {
   DashboardUsersRepository,
   generatePassword,
@@ -20,7 +26,7 @@ export class PasswordsService {
     attempts: 10,
     within: 15 * MINUTE,
   });
-  private dummy?: Promise<string>;
+  private readonly dummy = lazy(() => hashPassword(generatePassword()));
 
   constructor(
     private readonly limits: AttemptLimitsRepository,
@@ -37,8 +43,7 @@ export class PasswordsService {
    * @param passwordHash undefined or null when there is no account or no password yet
    */
   async isCorrect(passwordHash: string | null | undefined, password: string): Promise<boolean> {
-    this.dummy ??= hashPassword(generatePassword());
-    const dummy = await this.dummy;
+    const dummy = await this.dummy();
     const matches = await matchesHash(passwordHash ?? dummy, password);
     return matches && typeof passwordHash === 'string';
   }
@@ -47,20 +52,26 @@ export class PasswordsService {
    * Checks the password of a logged-in user, before changes that must not be possible in a borrowed browser.
    *
    * @param action recorded in the audit log when the password is wrong
+   * @returns the hash that the password was compared with; undefined if it is wrong
    * @throws ApiError RATE_LIMIT_EXCEEDED
    */
-  async confirm(actor: DashboardActor, password: string, action: AuditAction): Promise<boolean> {
+  async confirm(actor: DashboardActor, password: string, action: AuditAction): Promise<string | undefined> {
     const { userId } = actor;
     const wait = await this.confirmations.count(userId);
     if (wait !== undefined) {
       await this.log.recordRefusal('password', userId, action, actor);
       throw tooManyAttempts(wait);
     }
-    const user = await this.users.find(userId);
-    const isCorrect = await this.isCorrect(user?.passwordHash, password);
-    if (isCorrect) await this.confirmations.forget(userId);
-    else await this.log.record(action, actor, 'failure');
-    return isCorrect;
+    return unlessOwnFailure(
+      () => this.confirmations.subtract(userId),
+      async () => {
+        const hash = (await this.users.find(userId))?.passwordHash ?? undefined;
+        const isCorrect = await this.isCorrect(hash, password);
+        if (isCorrect) await doneAfterwards(() => this.confirmations.forget(userId));
+        else await this.log.record(action, actor, 'failure');
+        return isCorrect ? hash : undefined;
+      },
+    );
   }
 
   /**
@@ -71,20 +82,21 @@ export class PasswordsService {
    * @throws ApiError RATE_LIMIT_EXCEEDED
    */
   async change(actor: DashboardActor, currentPassword: string, newPassword: string): Promise<boolean> {
-    if (!(await this.confirm(actor, currentPassword, 'auth.password_change'))) return false;
-    await this.set(actor, await hashPassword(newPassword));
-    return true;
+    const currentHash = await this.confirm(actor, currentPassword, 'auth.password_change');
+    return currentHash !== undefined && this.replace(actor, currentHash, await hashPassword(newPassword));
   }
 
   @Transactional()
-  private async set(actor: DashboardActor, passwordHash: string): Promise<void> {
-    const { userId, credential } = actor;
-    await this.users.lock(userId);
+  private async replace(actor: DashboardActor, currentHash: string, passwordHash: string): Promise<boolean> {
+    const { userId } = actor;
+    const { user, session } = await this.sessions.lockUserOf(actor);
+    if (user.passwordHash !== currentHash) return false;
     await this.users.setPassword(userId, passwordHash);
     await this.transaction.manager.delete(PasswordLink, { userId });
     await this.emails.discardLinks(userId);
     await this.emails.sendNotice(userId, 'passwordChanged');
-    if (credential.kind === 'session') await this.sessions.endAll(userId, credential.sessionId);
+    await this.sessions.endAll(userId, session.id);
     await this.log.record('auth.password_change', actor);
+    return true;
   }
 }

@@ -2,6 +2,7 @@ import type { VNode } from 'preact';
 import { encode } from 'uqr';
 import { Controller, Get, Post } from '@nestjs/common';
 import {
+  browserOf,
   CodeBlock,
   Form,
   Link,
@@ -15,9 +16,9 @@ import {
   type PageResponse,
   type PageVisit,
 } from '../../../infrastructure/pages/index.js';
-import { isRecentLogin } from '../../../infrastructure/auth/index.js';
+import { isRecentLogin, LOGIN_AGE } from '../../../infrastructure/auth/index.js';
 import { Clock } from '../../../infrastructure/time/index.js';
-import { YOUR_ACCOUNT } from '../account/account.pages.js';
+import { YOUR_ACCOUNT } from '../your-account.js';
 import { PasskeysService } from '../passkeys/passkeys.service.js';
 import {
   SecondFactorService,
@@ -32,7 +33,7 @@ const LOG_IN_AGAIN: PageResponse = {
 const STATE: PageResponse = { redirectTo: '/account/second-factor' };
 
 @Controller('account/second-factor')
-export class SecondFactorController {
+export class SecondFactorPage {
   constructor(
     private readonly secondFactor: SecondFactorService,
     private readonly passkeys: PasskeysService,
@@ -48,28 +49,30 @@ export class SecondFactorController {
   }
 
   @Post('setup')
-  @PageRoute({ login: true, withoutSecondFactor: true, form: true })
-  async prepare(@Visit() { actor }: PageVisit): Promise<PageResponse> {
+  @PageRoute({ login: true, withoutSecondFactor: true, form: true, recentLogin: LOGIN_AGE.sensitive })
+  async prepare(@Visit() { actor, request }: PageVisit): Promise<PageResponse> {
     if (!isRecentLogin(actor, this.clock.now())) return LOG_IN_AGAIN;
     if (await this.passkeys.mustBeUsed(actor)) return STATE;
-    await this.secondFactor.prepare(actor);
+    await this.secondFactor.prepare(actor, browserOf(request) ?? '');
     return { redirectTo: '/account/second-factor/setup' };
   }
 
   @Get('setup')
   @PageRoute({ login: true, withoutSecondFactor: true })
-  async showSetup(@Visit() { actor }: PageVisit, isWrong = false): Promise<PageResponse> {
-    const setup = await this.secondFactor.prepared(actor);
+  async showSetup(@Visit() { actor, request }: PageVisit, isWrong = false): Promise<PageResponse> {
+    if (!isRecentLogin(actor, this.clock.now())) return LOG_IN_AGAIN;
+    if (await this.passkeys.mustBeUsed(actor)) return STATE;
+    const setup = await this.secondFactor.prepared(actor, browserOf(request) ?? '');
     return setup ? secondFactorSetupPage(setup, isWrong) : STATE;
   }
 
   @Post('enable')
-  @PageRoute({ login: true, withoutSecondFactor: true, form: true })
+  @PageRoute({ login: true, withoutSecondFactor: true, form: true, recentLogin: LOGIN_AGE.sensitive })
   async enable(@Visit() visit: PageVisit): Promise<PageResponse> {
-    const { actor, form } = visit;
+    const { actor, form, request } = visit;
     if (!isRecentLogin(actor, this.clock.now())) return LOG_IN_AGAIN;
     if (await this.passkeys.mustBeUsed(actor)) return STATE;
-    const codes = await this.secondFactor.enable(actor, form.get('code') ?? '');
+    const codes = await this.secondFactor.enable(actor, browserOf(request) ?? '', form.get('code') ?? '');
     return codes ? recoveryCodesPage(codes, true) : this.showSetup(visit, true);
   }
 

@@ -10,11 +10,13 @@ import { Sealer, SecretDigest } from '../../../infrastructure/crypto/index.js';
 import { Transaction, Transactional } from '../../../infrastructure/database/index.js';
 import { INVALID_ACCESS_TOKEN } from '../../../infrastructure/errors/index.js';
 import { Clock } from '../../../infrastructure/time/index.js';
-import type { AuditAction } from '../../audit-logs/index.js';
+import { typedCode } from '../../../infrastructure/validation/index.js';
+import type { AuditAction } from '../../../infrastructure/audit-catalog/index.js';
 import { DashboardUsersRepository, type DashboardUser } from '../../dashboard-users/index.js';
 import { AccountEmails, AccountLog } from '../account-emails.js';
-import { ProviderRequirement } from '../login/identity-providers.js';
+import { ProviderRequirement } from '../identity-providers.js';
 import { PasswordsService } from '../passwords/passwords.service.js';
+import { DashboardSessionsService } from '../sessions/dashboard-sessions.service.js';
 import { RecoveryCode } from './recovery-code.entity.js';
 import { generateTotpSecret, totpStepOf, totpUri } from './totp.js';
 
@@ -47,6 +49,7 @@ export class SecondFactorService {
     private readonly transaction: Transaction,
     private readonly users: DashboardUsersRepository,
     private readonly passwords: PasswordsService,
+    private readonly sessions: DashboardSessionsService,
     private readonly providerRequirement: ProviderRequirement,
     private readonly sealer: Sealer,
     private readonly digest: SecretDigest,
@@ -62,27 +65,38 @@ export class SecondFactorService {
     return { enabledAt: user?.totpEnabledAt ?? null, recoveryCodesLeft, hasPassword };
   }
 
-  /** Creates a secret. It takes effect when a code proves that the app has it. */
-  async prepare({ userId }: DashboardPrincipal): Promise<void> {
-    await this.users.prepareTotp(userId, this.sealer.seal(generateTotpSecret(), ownerOf(userId)));
+  /**
+   * Creates a secret. It takes effect when a code proves that the app has it. Until then only the browser in which it was asked for can
+   * read it: somebody who has a session elsewhere, or had one, must not know the secret that the user enables.
+   */
+  async prepare({ userId }: DashboardPrincipal, browser: string): Promise<void> {
+    await this.users.prepareTotp(userId, this.sealer.seal(generateTotpSecret(), preparedIn(browser, userId)));
   }
 
-  /** @returns undefined when there is no prepared secret, or the second factor is already enabled */
-  async prepared({ userId, email }: DashboardPrincipal): Promise<SecondFactorSetup | undefined> {
+  /** @returns undefined when no secret was prepared in this browser, or the second factor is already enabled */
+  async prepared(
+    { userId, email }: DashboardPrincipal,
+    browser: string,
+  ): Promise<SecondFactorSetup | undefined> {
     const user = await this.users.find(userId);
-    if (!user?.totpSecretSealed || user.totpEnabledAt) return undefined;
-    const secret = this.secretOf(user);
-    return { secret, uri: totpUri(secret, email) };
+    const secret = user ? this.preparedSecretOf(user, browser) : undefined;
+    return secret === undefined ? undefined : { secret, uri: totpUri(secret, email) };
   }
 
   /** @param code from the app @returns the recovery codes, to be shown once; undefined when the code is wrong */
   @Transactional()
-  async enable(actor: DashboardActor, code: string): Promise<readonly string[] | undefined> {
-    const user = await this.users.lock(actor.userId);
-    if (!user?.totpSecretSealed || user.totpEnabledAt) return undefined;
-    const step = totpStepOf(this.secretOf(user), code, this.clock.milliseconds());
+  async enable(actor: DashboardActor, browser: string, code: string): Promise<readonly string[] | undefined> {
+    const { user } = await this.sessions.lockUserOf(actor);
+    const secret = this.preparedSecretOf(user, browser);
+    if (secret === undefined) return undefined;
+    const step = totpStepOf(secret, code, this.clock.milliseconds());
     if (step === undefined) return undefined;
-    await this.users.change(user.id, { totpEnabledAt: this.clock.now(), totpLastStep: step });
+    const totpSecretSealed = this.sealer.seal(secret, ownerOf(user.id));
+    await this.users.change(user.id, {
+      totpSecretSealed,
+      totpEnabledAt: this.clock.now(),
+      totpLastStep: step,
+    });
     const codes = await this.renew(user.id);
     await this.emails.sendNotice(user.id, 'secondFactorEnabled');
     await this.log.record('auth.two_factor_enable', actor);
@@ -111,7 +125,8 @@ export class SecondFactorService {
    * @throws ApiError INVALID_ACCESS_TOKEN, RATE_LIMIT_EXCEEDED
    */
   private async confirm(actor: DashboardActor, password: string, action: AuditAction): Promise<boolean> {
-    if ((await this.state(actor.userId)).hasPassword) return this.passwords.confirm(actor, password, action);
+    if ((await this.state(actor.userId)).hasPassword)
+      return (await this.passwords.confirm(actor, password, action)) !== undefined;
     if (!isRecentLogin(actor, this.clock.now())) throw INVALID_ACCESS_TOKEN.error(RECENT_LOGIN_REQUIRED);
     return true;
   }
@@ -145,13 +160,14 @@ export class SecondFactorService {
 
   @Transactional()
   private async remove(actor: DashboardActor): Promise<void> {
+    await this.sessions.lockUserOf(actor);
     if (await this.reset(actor.userId)) await this.log.record('auth.two_factor_disable', actor);
   }
 
   @Transactional()
   private async replaceRecoveryCodes(actor: DashboardActor): Promise<readonly string[]> {
-    const user = await this.users.lock(actor.userId);
-    if (!user?.totpEnabledAt) return [];
+    const { user } = await this.sessions.lockUserOf(actor);
+    if (!user.totpEnabledAt) return [];
     const codes = await this.renew(user.id);
     await this.emails.sendNotice(user.id, 'recoveryCodesReplaced');
     await this.log.record('auth.recovery_codes_renew', actor);
@@ -168,18 +184,32 @@ export class SecondFactorService {
     return codes;
   }
 
+  private preparedSecretOf(user: DashboardUser, browser: string): string | undefined {
+    if (!user.totpSecretSealed || user.totpEnabledAt) return undefined;
+    try {
+      return this.sealer.open(user.totpSecretSealed, preparedIn(browser, user.id));
+    } catch {
+      // The second factor was prepared in another browser.
+      return undefined;
+    }
+  }
+
   private secretOf({ id, totpSecretSealed }: DashboardUser): string {
     return this.sealer.open(totpSecretSealed ?? Buffer.alloc(0), ownerOf(id));
   }
 
   private digestOf(recoveryCode: string): Buffer {
     // Users omit the hyphen and type lowercase letters.
-    return this.digest.of(recoveryCode.toUpperCase().replaceAll(/[^A-Z0-9]/g, ''));
+    return this.digest.of(typedCode(recoveryCode));
   }
 }
 
 function ownerOf(userId: string): string[] {
   return ['dashboard_user', userId, 'totp_secret'];
+}
+
+function preparedIn(browser: string, userId: string): string[] {
+  return [...ownerOf(userId), browser];
 }
 
 function generateRecoveryCode(): string {

@@ -14,15 +14,24 @@ describe('totpStepOf', () => {
   ])('accepts the code of RFC 6238 at %i s', (seconds, code, step) => {
     expect(totpStepOf(SECRET, code, seconds * 1000)).toBe(step);
     expect(totpStepOf(SECRET, ` ${code.slice(0, 3)} ${code.slice(3)} `, seconds * 1000)).toBe(step);
+    expect(totpStepOf(SECRET, `${code.slice(0, 3)}-${code.slice(3)}`, seconds * 1000)).toBe(step);
+    // In full width, Arabic and Devanagari.
+    for (const zero of ['０', '٠', '०']) {
+      const typed = [...code].map((digit) => String.fromCodePoint(zero.charCodeAt(0) + Number(digit)));
+      expect(totpStepOf(SECRET, typed.join(''), seconds * 1000)).toBe(step);
+    }
     expect(totpStepOf(SECRET, code, (seconds + 30) * 1000)).toBe(step);
     expect(totpStepOf(SECRET, code, (seconds - 30) * 1000)).toBe(step);
     expect(totpStepOf(SECRET, code, (seconds + 60) * 1000)).toBeUndefined();
     expect(totpStepOf(SECRET, code, (seconds - 60) * 1000)).toBeUndefined();
   });
 
-  it.each(['', '28708', '2870820', '28708x', '-28708', '２８７０８２'])('rejects %j', (code) => {
-    expect(totpStepOf(SECRET, code, 59_000)).toBeUndefined();
-  });
+  it.each(['', '28708', '2870820', '28708x', '-28708', '２８７０８', '²87082x', '二八七〇八二'])(
+    'rejects %j',
+    (code) => {
+      expect(totpStepOf(SECRET, code, 59_000)).toBeUndefined();
+    },
+  );
 });
 
 it('generates different secrets of 160 bits', () => {

@@ -1,4 +1,5 @@
 import { Secret, TOTP } from 'otpauth';
+import { typedCode } from '../../../infrastructure/validation/index.js';
 
 /** The values that every authenticator app supports (RFC 6238). */
 const ALGORITHM = 'SHA1';
@@ -19,7 +20,7 @@ export function totpUri(secret: string, email: string): string {
 
 /** Returns the step of the code (RFC 6238, section 4.2); undefined when the code belongs to no step of the window. */
 export function totpStepOf(secret: string, code: string, milliseconds: number): number | undefined {
-  const token = code.replaceAll(/\s/g, '');
+  const token = typedCode(code);
   if (!/^\d{6}$/.test(token)) return undefined;
   const delta = totp(secret).validate({ token, timestamp: milliseconds, window: WINDOW });
   return delta === null ? undefined : TOTP.counter({ period: PERIOD, timestamp: milliseconds }) + delta;

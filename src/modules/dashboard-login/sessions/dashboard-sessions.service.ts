@@ -3,17 +3,24 @@ import { Injectable } from '@nestjs/common';
 import { MoreThan, Not } from 'typeorm';
 import {
   DashboardSessionVerifier,
+  LOGIN_ENDED,
   type DashboardActor,
   type DashboardIdentity,
   type DashboardPrincipal,
 } from '../../../infrastructure/auth/index.js';
 import { sha256 } from '../../../infrastructure/crypto/index.js';
 import { Transaction, Transactional } from '../../../infrastructure/database/index.js';
+import { INVALID_ACCESS_TOKEN } from '../../../infrastructure/errors/index.js';
 import type { RequestOrigin } from '../../../infrastructure/http/index.js';
 import { Clock, HOUR, MINUTE } from '../../../infrastructure/time/index.js';
-import { DashboardUsersRepository, DashboardUsersService } from '../../dashboard-users/index.js';
+import {
+  DashboardUsersRepository,
+  DashboardUsersService,
+  type DashboardUser,
+} from '../../dashboard-users/index.js';
 import { AccountLog } from '../account-emails.js';
 import { DashboardSession, type SessionStage } from './dashboard-session.entity.js';
+import { SessionConfiguration } from './session.configuration.js';
 
 /** A new session. Only the browser gets the token. */
 export interface OpenedSession {
@@ -21,16 +28,25 @@ export interface OpenedSession {
   readonly expiresAt: Date;
 }
 
-/** How a user logged in, other than with the password just now. */
+/** How a user logged in. */
 export interface SessionProof {
+  readonly usedPassword?: boolean;
   readonly passkeyId?: string | null;
   /** When the user logged in at an identity provider. */
   readonly authenticatedAt?: Date;
   /** Whether that login counts as two factors. */
   readonly isTwoFactor?: boolean;
-  /** When the session ends, if it continues another one. */
-  readonly expiresAt?: Date;
+  /** Whether an owner approved that provider. */
+  readonly isOwnerApproved?: boolean;
+  /** When the session ends at the latest: with another one that it continues, or at the identity provider. */
+  readonly endsBy?: Date | null | undefined;
 }
+
+/** No user has it. */
+const NO_VERSION = -1;
+
+/** The share of the allowed pause after which a request is recorded, because not every request should write. */
+const RECORDED_SHARE = 0.1;
 
 const LIFETIMES: Readonly<Record<SessionStage, number>> = { second_factor: 10 * MINUTE, complete: 12 * HOUR };
 
@@ -43,6 +59,7 @@ export class DashboardSessionsService extends DashboardSessionVerifier {
     private readonly usersRepository: DashboardUsersRepository,
     private readonly log: AccountLog,
     private readonly clock: Clock,
+    private readonly configuration: SessionConfiguration,
   ) {
     super();
   }
@@ -53,23 +70,31 @@ export class DashboardSessionsService extends DashboardSessionVerifier {
     stage: SessionStage,
     origin: RequestOrigin,
     {
+      usedPassword = false,
       passkeyId = null,
       authenticatedAt = this.clock.now(),
       isTwoFactor = false,
-      ...proof
+      isOwnerApproved = true,
+      endsBy = null,
     }: SessionProof = {},
   ): Promise<OpenedSession> {
     const token = randomBytes(32).toString('base64url');
-    const expiresAt = proof.expiresAt ?? new Date(this.clock.milliseconds() + LIFETIMES[stage]);
+    const now = this.clock.milliseconds();
+    const latest = Math.min(now + LIFETIMES.complete, endsBy?.getTime() ?? Infinity);
+    const expiresAt = new Date(Math.min(now + LIFETIMES[stage], latest));
     await this.transaction.manager.insert(DashboardSession, {
       id: randomUUID(),
       tokenHash: sha256(token),
       userId,
       stage,
+      usedPassword,
       passkeyId,
       isTwoFactor,
+      isOwnerApproved,
       authenticatedAt,
       expiresAt,
+      usedAt: this.clock.now(),
+      endsBy: endsBy && new Date(latest),
       ...origin,
     });
     return { token, expiresAt };
@@ -79,9 +104,12 @@ export class DashboardSessionsService extends DashboardSessionVerifier {
     const session = await this.find(token, 'complete');
     const principal = session && (await this.users.principal(session.userId));
     if (!principal) return undefined;
-    const { id: sessionId, authenticatedAt, passkeyId, isTwoFactor } = session;
+    await this.recordUse(session);
+    const { id: sessionId, authenticatedAt, passkeyId, isTwoFactor, isOwnerApproved } = session;
     return {
       ...principal,
+      // A device that it approves would have all rights of the user, so it cannot approve any.
+      ...(!isOwnerApproved && principal.role === 'owner' && { role: 'admin', accessVersion: NO_VERSION }),
       // The device, and the fingerprint, face or PIN that unlocks it, are two factors.
       ...((passkeyId !== null || isTwoFactor) && { lacksSecondFactor: false, secondFactorDue: null }),
       credential: { kind: 'session', sessionId, authenticatedAt },
@@ -104,11 +132,30 @@ export class DashboardSessionsService extends DashboardSessionVerifier {
   /**
    * Ends the session that the first step of a login opened.
    *
-   * @returns when the user passed that step, to only one of several concurrent calls
+   * @returns how the user passed that step, to only one of several concurrent calls
    */
-  async endFirstStep(token: string): Promise<Date | undefined> {
+  async endFirstStep(token: string): Promise<SessionProof | undefined> {
     const session = await this.find(token, 'second_factor');
-    return session && (await this.end(token)) ? session.authenticatedAt : undefined;
+    if (!session || !(await this.end(token))) return undefined;
+    const { usedPassword, authenticatedAt, isOwnerApproved, endsBy } = session;
+    return { usedPassword, authenticatedAt, isOwnerApproved, endsBy };
+  }
+
+  /**
+   * Locks the user before a change to how they log in, until the transaction ends. A new password ends the other sessions, and so it
+   * ends what a thief had begun in one of them.
+   *
+   * @throws ApiError INVALID_ACCESS_TOKEN if the session has ended since the request arrived
+   */
+  async lockUserOf({
+    userId,
+    credential,
+  }: DashboardActor): Promise<{ readonly user: DashboardUser; readonly session: DashboardSession }> {
+    const user = await this.usersRepository.lock(userId);
+    const where = { userId, id: credential.kind === 'session' ? credential.sessionId : userId };
+    const session = await this.transaction.manager.findOneBy(DashboardSession, where);
+    if (!user || !session) throw INVALID_ACCESS_TOKEN.error(LOGIN_ENDED);
+    return { user, session };
   }
 
   /** @returns whether the session existed; true for only one of several concurrent calls */
@@ -122,10 +169,11 @@ export class DashboardSessionsService extends DashboardSessionVerifier {
   }
 
   async list(userId: string): Promise<DashboardSession[]> {
-    return this.transaction.manager.find(DashboardSession, {
+    const sessions = await this.transaction.manager.find(DashboardSession, {
       where: { userId, stage: 'complete', expiresAt: MoreThan(this.clock.now()) },
       order: { authenticatedAt: 'DESC', id: 'ASC' },
     });
+    return sessions.filter((session) => !this.isIdle(session));
   }
 
   @Transactional()
@@ -140,18 +188,43 @@ export class DashboardSessionsService extends DashboardSessionVerifier {
     await this.transaction.manager.delete(DashboardSession, ended);
   }
 
+  /** Stops counting logins at the identity provider of the organization as two factors. Joins the open transaction. */
+  async endProviderFactors(organizationId: string): Promise<void> {
+    // After logins that still read the old setting.
+    await this.usersRepository.lockUsersOf(organizationId);
+    const counted = { userId: this.usersRepository.isOneOf(organizationId), isTwoFactor: true };
+    await this.transaction.manager.update(DashboardSession, counted, { isTwoFactor: false });
+  }
+
+  /** Ends sessions, access tokens and device approvals. @param exceptId the session that stays, if any */
+  async endAllAccess(userId: string, exceptId?: string): Promise<void> {
+    await this.usersRepository.endAccess(userId);
+    await this.endAll(userId, exceptId);
+  }
+
   @Transactional()
   async endAllOtherAccess(actor: DashboardActor, sessionId: string): Promise<void> {
-    await this.usersRepository.endAccess(actor.userId);
-    await this.endAll(actor.userId, sessionId);
+    await this.endAllAccess(actor.userId, sessionId);
     await this.log.record('auth.session_end', actor);
   }
 
-  private find(token: string, stage: SessionStage): Promise<DashboardSession | null> {
-    return this.transaction.manager.findOneBy(DashboardSession, {
+  private async find(token: string, stage: SessionStage): Promise<DashboardSession | null> {
+    const session = await this.transaction.manager.findOneBy(DashboardSession, {
       tokenHash: sha256(token),
       stage,
       expiresAt: MoreThan(this.clock.now()),
     });
+    return session && !this.isIdle(session) ? session : null;
+  }
+
+  /** @param share of the allowed pause */
+  private isIdle({ usedAt, authenticatedAt }: DashboardSession, share = 1): boolean {
+    const pause = this.clock.milliseconds() - (usedAt ?? authenticatedAt).getTime();
+    return pause > share * this.configuration.idleTime;
+  }
+
+  private async recordUse(session: DashboardSession): Promise<void> {
+    if (!this.isIdle(session, RECORDED_SHARE)) return;
+    await this.transaction.manager.update(DashboardSession, { id: session.id }, { usedAt: this.clock.now() });
   }
 }

@@ -1,7 +1,5 @@
 import { EmailField, EnumField, IntegerField, TextField } from '../../../infrastructure/validation/index.js';
-
-export const GRANTED_ROLES = ['owner', 'admin'] as const;
-export type GrantedRole = (typeof GRANTED_ROLES)[number];
+import { GRANTED_ROLES, type GrantedRole } from '../access-grant.entity.js';
 
 /** Seconds: 5 minutes to one week. */
 const MIN_LIFETIME = 300;

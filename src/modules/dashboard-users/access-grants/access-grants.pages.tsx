@@ -8,26 +8,34 @@ import {
   FormPage,
   ListPage,
   Moment,
-  RelativeTime,
+  queryFrom,
   SelectField,
   TextField,
+  UNCHANGEABLE,
   type Confirmation,
   type FormDescription,
   type ListDescription,
   type PageVisit,
 } from '../../../infrastructure/pages/index.js';
+import { CursorField } from '../../../infrastructure/paging/index.js';
 import { HOUR, SECOND } from '../../../infrastructure/time/index.js';
-import { pageOf } from '../users/users.dto.js';
 import { mayManage, ROLE_NAMES } from '../roles.js';
 import { UserAdministrationService } from '../users/user-administration.service.js';
-import { CreateAccessGrantRequest, GRANTED_ROLES } from './access-grants.dto.js';
+import { GRANTED_ROLES } from '../access-grant.entity.js';
+import { CreateAccessGrantRequest } from './access-grants.dto.js';
 import type { ListedGrant } from './access-grants.repository.js';
 import { AccessGrantsService } from './access-grants.service.js';
+import { USER_PERMISSIONS } from '../dashboard-users.capability.js';
 
 const GRANTS = { title: 'Access grants', path: '/dashboard/access-grants' };
 
+class GrantsQuery {
+  @CursorField('The position of the last grant before the page.')
+  cursor?: string;
+}
+
 @Controller('dashboard/access-grants')
-class GrantsPage extends ListPage('listAccessGrants') {
+class GrantsPage extends ListPage(USER_PERMISSIONS.listAccessGrants) {
   @Inject() private readonly grants!: AccessGrantsService;
 
   describe({ actor, query }: PageVisit): ListDescription<ListedGrant> {
@@ -36,7 +44,7 @@ class GrantsPage extends ListPage('listAccessGrants') {
       parent: { title: 'Users', path: '/dashboard/users' },
       about: 'Users who have, or had, a higher role for a limited time. Active grants come first.',
       actions: (
-        <ButtonLink operation="createAccessGrant" to={`${GRANTS.path}/new`}>
+        <ButtonLink permission={USER_PERMISSIONS.createAccessGrant} to={`${GRANTS.path}/new`}>
           Grant a role
         </ButtonLink>
       ),
@@ -45,23 +53,25 @@ class GrantsPage extends ListPage('listAccessGrants') {
         revoked:
           'The grant was revoked. The user has their own role again, unless another grant is in force.',
       },
-      rows: async (_, limit) => pageOf(await this.grants.list(actor), query['cursor'], limit),
+      rows: (_, limit) =>
+        this.grants.page(actor, { ...queryFrom(GrantsQuery, { cursor: query['cursor'] }), limit }),
       columns: [
         { title: 'User', kind: 'main', cell: ({ email }) => email },
         { title: 'Role', kind: 'short', cell: ({ role }) => ROLE_NAMES[role] },
         { title: 'Status', kind: 'text', cell: (grant) => <Status grant={grant} /> },
-        { title: 'Reason', kind: 'text', cell: ({ reason }) => reason },
+        { title: 'Reason', kind: 'text', isOnDeskOnly: true, cell: ({ reason }) => reason },
         {
           title: 'Granted',
           kind: 'text',
+          isOnDeskOnly: true,
           cell: ({ createdAt, createdBy }) => (
             <>
-              <RelativeTime time={createdAt} /> by {createdBy}
+              <Moment time={createdAt} /> by {createdBy}
             </>
           ),
         },
         actionColumn({
-          operation: 'revokeAccessGrant',
+          permission: USER_PERMISSIONS.revokeAccessGrant,
           label: 'Revoke',
           to: ({ id, active, role }) =>
             active && mayManage(actor, role) ? `${GRANTS.path}/${id}/revoke` : undefined,
@@ -81,13 +91,12 @@ function Status({ grant }: { readonly grant: ListedGrant }): VNode {
   if (active)
     return (
       <>
-        <Badge tone="good">Active</Badge> ends <RelativeTime time={expiresAt} />
+        <Badge tone="good">Active</Badge> ends <Moment time={expiresAt} />
       </>
     );
   return (
     <>
-      <Badge tone="soft">{revokedAt ? 'Revoked' : 'Expired'}</Badge>{' '}
-      <RelativeTime time={revokedAt ?? expiresAt} />
+      <Badge tone="soft">{revokedAt ? 'Revoked' : 'Expired'}</Badge> <Moment time={revokedAt ?? expiresAt} />
     </>
   );
 }
@@ -103,11 +112,11 @@ const LIFETIMES = [
   { value: hours(3 * 24), label: '3 days' },
   { value: hours(7 * 24), label: '1 week' },
 ];
-/** Email addresses that the form suggests, so that the page stays small. */
-const MAX_SUGGESTIONS = 200;
+/** Users of whom one is chosen. More would make the page too large. */
+const MAX_CHOICES = 200;
 
 @Controller('dashboard/access-grants/new')
-class NewGrantPage extends FormPage('createAccessGrant', CreateAccessGrantRequest) {
+class NewGrantPage extends FormPage(USER_PERMISSIONS.createAccessGrant, CreateAccessGrantRequest) {
   @Inject() private readonly grants!: AccessGrantsService;
   @Inject() private readonly users!: UserAdministrationService;
 
@@ -123,12 +132,23 @@ class NewGrantPage extends FormPage('createAccessGrant', CreateAccessGrantReques
       values: { email: query['email'], role: 'admin', expires_in: ONE_DAY },
       fields: (
         <>
-          <TextField
-            name="email"
-            label="User"
-            hint="The email address of a user of your organization. You cannot choose yourself."
-            suggestions={users.slice(0, MAX_SUGGESTIONS).map(({ email }) => email)}
-          />
+          {users.length <= MAX_CHOICES ? (
+            <SelectField
+              name="email"
+              label="User"
+              hint="You cannot choose owners, who have all rights already, disabled users, or yourself."
+              options={[
+                { value: '', label: 'Choose a user' },
+                ...users.map(({ name, email }) => ({ value: email, label: `${name} (${email})` })),
+              ]}
+            />
+          ) : (
+            <TextField
+              name="email"
+              label="User"
+              hint="The email address of a user of your organization. You cannot choose yourself."
+            />
+          )}
           <SelectField
             name="role"
             label="Role"
@@ -155,7 +175,7 @@ class NewGrantPage extends FormPage('createAccessGrant', CreateAccessGrantReques
 }
 
 @Controller('dashboard/access-grants/:id/revoke')
-class RevokeGrantPage extends ConfirmPage('revokeAccessGrant') {
+class RevokeGrantPage extends ConfirmPage(USER_PERMISSIONS.revokeAccessGrant) {
   @Inject() private readonly grants!: AccessGrantsService;
 
   async describe({ actor, params: { id } }: PageVisit<'id'>): Promise<Confirmation> {
@@ -163,6 +183,7 @@ class RevokeGrantPage extends ConfirmPage('revokeAccessGrant') {
     return {
       title: `Revoke the role of ${email}?`,
       parent: GRANTS,
+      ...UNCHANGEABLE,
       text: (
         <p>
           The user has the role {ROLE_NAMES[role]} until <Moment time={expiresAt} />. If you revoke it, they

@@ -1,33 +1,12 @@
 import { Injectable } from '@nestjs/common';
-import { Column, Entity } from 'typeorm';
-import { DatedRow, Transaction } from '../../../infrastructure/database/index.js';
-import type { GrantedRole } from './access-grants.dto.js';
-
-/** A higher role that a user has for a limited time and a stated reason. */
-@Entity({ name: 'access_grant' })
-export class AccessGrant extends DatedRow {
-  @Column({ name: 'user_id', type: 'uuid' })
-  userId!: string;
-
-  @Column({ type: 'varchar', length: 6 })
-  role!: GrantedRole;
-
-  @Column({ type: 'varchar', length: 256 })
-  reason!: string;
-
-  /** Email of the user who granted the role. Copied, because that user may be removed before the grant ends. */
-  @Column({ name: 'created_by', type: 'varchar', length: 254 })
-  createdBy!: string;
-
-  @Column({ name: 'expires_at', type: 'timestamptz', precision: 3 })
-  expiresAt!: Date;
-
-  @Column({ name: 'revoked_at', type: 'timestamptz', precision: 3, nullable: true })
-  revokedAt!: Date | null;
-}
+import { Transaction } from '../../../infrastructure/database/index.js';
+import type { AccessGrant } from '../access-grant.entity.js';
 
 /** A grant with the email address of its user, and whether it is in force. */
 export type ListedGrant = AccessGrant & { readonly email: string; readonly active: boolean };
+
+/** The place of a grant in the list: whether it was active when the first page was read never changes later. */
+export type GrantPosition = Pick<AccessGrant, 'createdAt' | 'id'> & { readonly wasActive: boolean };
 
 const GRANTS = `
   SELECT access_grant.id, user_id AS "userId", email, access_grant.role, reason, access_grant.created_at AS "createdAt",
@@ -40,11 +19,21 @@ const GRANTS = `
 export class AccessGrantsRepository {
   constructor(private readonly transaction: Transaction) {}
 
-  /** Returns the active grants first, then the newest. */
-  async list(organizationId: string, now: Date, limit: number): Promise<ListedGrant[]> {
-    return this.transaction.manager.query<ListedGrant[]>(
-      `${GRANTS} ORDER BY active DESC, access_grant.created_at DESC, access_grant.id LIMIT $3`,
-      [organizationId, now, limit],
+  /**
+   * Returns the grants that were active at a time first, the newest of them first, and then the others.
+   *
+   * @param after the position that the grants come after
+   */
+  async list(
+    organizationId: string,
+    { now, at, after }: { readonly now: Date; readonly at: Date; readonly after?: GrantPosition | undefined },
+    limit: number,
+  ): Promise<(ListedGrant & GrantPosition)[]> {
+    return this.transaction.manager.query<(ListedGrant & GrantPosition)[]>(
+      `SELECT * FROM (SELECT *, "expiresAt" > $3 AND coalesce("revokedAt" > $3, true) AS "wasActive" FROM (${GRANTS}) found) listed
+        WHERE $4::boolean IS NULL OR ("wasActive", "createdAt", id) < ($4, $5::timestamptz, $6::uuid)
+        ORDER BY "wasActive" DESC, "createdAt" DESC, id DESC LIMIT $7`,
+      [organizationId, now, at, after?.wasActive, after?.createdAt, after?.id, limit],
     );
   }
 

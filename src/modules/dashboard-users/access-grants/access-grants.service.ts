@@ -3,22 +3,22 @@ import { Injectable } from '@nestjs/common';
 import { isUUID } from 'class-validator';
 import { IsNull, MoreThan } from 'typeorm';
 import { DASHBOARD_ROLES, type DashboardActor } from '../../../infrastructure/auth/index.js';
+import { CursorCodec } from '../../../infrastructure/crypto/index.js';
 import { Transaction, Transactional } from '../../../infrastructure/database/index.js';
-import { ErrorKind, INVALID_FIELD } from '../../../infrastructure/errors/index.js';
+import { INVALID_FIELD } from '../../../infrastructure/errors/index.js';
+import { cutToPage, type RequestedPage } from '../../../infrastructure/paging/index.js';
 import { Clock, SECOND } from '../../../infrastructure/time/index.js';
 import { AuditLog } from '../../audit-logs/index.js';
 import { mayManage, RecordsDenial, RoleChangeDenied } from '../roles.js';
 import type { DashboardUser } from '../users/dashboard-user.entity.js';
 import { DashboardUsersRepository } from '../users/dashboard-users.repository.js';
-import type { CreateAccessGrantRequest, GrantedRole } from './access-grants.dto.js';
-import { AccessGrant, AccessGrantsRepository, type ListedGrant } from './access-grants.repository.js';
-
-const ACCESS_GRANT_NOT_FOUND = new ErrorKind(404, 'INVALID_REQUEST', 'NOT_FOUND', {
-  when: 'The organization has no access grant with this ID.',
-  message: 'There is no access grant with this ID.',
-});
+import { AccessGrant, type GrantedRole } from '../access-grant.entity.js';
+import type { CreateAccessGrantRequest } from './access-grants.dto.js';
+import { AccessGrantsRepository, type ListedGrant } from './access-grants.repository.js';
+import { ACCESS_GRANT_NOT_FOUND } from '../dashboard-users-errors.js';
 
 const UNKNOWN_USER = 'No user of your organization has this email address.';
+const USER_DISABLED = 'The user is disabled: a grant would come into force when somebody enables the user.';
 const ONLY_OWNERS_GRANT_OWNER = 'Only an owner may grant or revoke the role owner.';
 const CANNOT_GRANT_TO_YOURSELF = 'You cannot grant access to yourself.';
 const ROLE_ALREADY_SUFFICIENT = 'The user already has this role or a higher one.';
@@ -31,11 +31,30 @@ export class AccessGrantsService {
     private readonly repository: AccessGrantsRepository,
     private readonly users: DashboardUsersRepository,
     private readonly auditLog: AuditLog,
+    private readonly cursors: CursorCodec,
     private readonly clock: Clock,
   ) {}
 
   async list({ organizationId }: DashboardActor): Promise<ListedGrant[]> {
-    return this.repository.list(organizationId, this.clock.now(), MAX_GRANTS);
+    const now = this.clock.now();
+    return this.repository.list(organizationId, { now, at: now }, MAX_GRANTS);
+  }
+
+  /** Returns a page of the list, in which grants keep their places while they end. @throws ApiError INVALID_CURSOR_FORMAT */
+  async page({ organizationId }: DashboardActor, { cursor, limit }: RequestedPage) {
+    const scope = ['access_grants', organizationId];
+    const now = this.clock.now();
+    const [time = now.getTime(), wasActive, createdAt, id] =
+      cursor === undefined ? [] : this.cursors.decode(cursor, scope);
+    const after =
+      id === undefined
+        ? undefined
+        : { wasActive: wasActive === 1, createdAt: new Date(Number(createdAt)), id: String(id) };
+    const at = new Date(Number(time));
+    const found = await this.repository.list(organizationId, { now, at, after }, limit + 1);
+    const { entries, last } = cutToPage(found, limit);
+    const position = last && [at.getTime(), Number(last.wasActive), last.createdAt.getTime(), last.id];
+    return { data: entries, next_cursor: position ? this.cursors.encode(position, scope) : null };
   }
 
   async get({ organizationId }: DashboardActor, id: string): Promise<ListedGrant> {
@@ -54,11 +73,13 @@ export class AccessGrantsService {
     // Prevents a grant to a user who is being removed or promoted at the same time.
     await this.users.lockUsersOf(organizationId);
     const user = await this.users.findByEmail(organizationId, email.toLowerCase());
-    if (!user) throw INVALID_FIELD.error(UNKNOWN_USER);
+    if (!user) throw INVALID_FIELD.error(UNKNOWN_USER, { field: 'email' });
     requireRoleFor(actor, role, user.email);
-    if (user.id === actor.userId) throw INVALID_FIELD.error(CANNOT_GRANT_TO_YOURSELF);
+    const inTheWay = { path: `/dashboard/users/${user.id}`, name: user.name };
+    if (user.disabledAt) throw INVALID_FIELD.error(USER_DISABLED, { field: 'email', inTheWay });
+    if (user.id === actor.userId) throw INVALID_FIELD.error(CANNOT_GRANT_TO_YOURSELF, { field: 'email' });
     if (DASHBOARD_ROLES.indexOf(user.role) <= DASHBOARD_ROLES.indexOf(role))
-      throw INVALID_FIELD.error(ROLE_ALREADY_SUFFICIENT);
+      throw INVALID_FIELD.error(ROLE_ALREADY_SUFFICIENT, { field: 'role', inTheWay });
     const createdAt = this.clock.now();
     await this.transaction.manager.insert(AccessGrant, {
       id: randomUUID(),
@@ -69,6 +90,8 @@ export class AccessGrantsService {
       createdBy: actor.email,
       expiresAt: new Date(createdAt.getTime() + expires_in * SECOND),
     });
+    // As with a new role, devices have to be approved again: the user approved them without the rights of the grant.
+    await this.users.endAccess(user.id);
     await this.auditLog.record({ action: 'access_grant.create', actor, target: { name: user.email } });
   }
 
@@ -76,13 +99,20 @@ export class AccessGrantsService {
   @RecordsDenial('access_grant.revoke')
   @Transactional()
   async revoke(actor: DashboardActor, id: string): Promise<void> {
-    const { role, email } = await this.get(actor, id);
+    const { role, email, userId } = await this.get(actor, id);
     requireRoleFor(actor, role, email);
+    const { role: _lost, ...withoutRole } = actor;
+    // Users who give up their own grant have lost its role by then.
+    const recorded = userId === actor.userId ? withoutRole : actor;
     // Only one of several concurrent requests revokes the grant and records it.
     const now = this.clock.now();
     const inForce = { id, revokedAt: IsNull(), expiresAt: MoreThan(now) };
     if (await this.transaction.updateRow(AccessGrant, inForce, { revokedAt: now }))
-      await this.auditLog.record({ action: 'access_grant.revoke', actor, target: { name: email } });
+      await this.auditLog.record({
+        action: 'access_grant.revoke',
+        actor: recorded,
+        target: { name: email },
+      });
   }
 }
 

@@ -1,6 +1,8 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { Injectable, Logger } from '@nestjs/common';
 import { Interval } from '@nestjs/schedule';
+import { IsNull } from 'typeorm';
+import { ServiceConfiguration } from '../../../infrastructure/config/index.js';
 import { isDatabaseUnavailable, RecurringJob, Transaction } from '../../../infrastructure/database/index.js';
 import { BackgroundTasks } from '../../../infrastructure/http/index.js';
 import {
@@ -11,7 +13,7 @@ import {
   UndeliverableMail,
 } from '../../../infrastructure/messages/index.js';
 import { CounterMetric, GaugeMetric, Metrics } from '../../../infrastructure/metrics/index.js';
-import { Clock, SECOND } from '../../../infrastructure/time/index.js';
+import { Clock, HOUR, SECOND } from '../../../infrastructure/time/index.js';
 import { EmailsRepository, type ClaimedEmail } from './emails.repository.js';
 import { OutgoingEmail, type EmailOutcome } from './outgoing-email.entity.js';
 
@@ -31,6 +33,10 @@ const ATTEMPT_TIMEOUT = 60 * SECOND;
 const SETTLING = 30 * SECOND;
 /** Milliseconds after the first attempt. Each pause is twice as long as the one before. */
 const FIRST_PAUSE = 10 * SECOND;
+/**
+ * Milliseconds for which a process in production that cannot send emails, but only write them to files, leaves them to others.
+ */
+const LEFT_TO_OTHERS = HOUR;
 /** Part of the time that is left. An email is attempted more often before it expires. */
 const PAUSE_OF_REST = 0.1;
 /** Spreads out the attempts of emails that failed at the same time. */
@@ -41,7 +47,7 @@ const JITTER = 0.2;
 export class EmailsJob extends RecurringJob {
   private readonly logger = new Logger('Mail');
   private readonly emails = this.metrics.counter(EMAILS);
-  private sending = 0;
+  private readonly sending = new Set<ClaimedEmail>();
 
   constructor(
     private readonly transaction: Transaction,
@@ -49,6 +55,7 @@ export class EmailsJob extends RecurringJob {
     private readonly mailer: Mailer,
     private readonly tasks: BackgroundTasks,
     private readonly settings: MailConfiguration,
+    private readonly service: ServiceConfiguration,
     private readonly metrics: Metrics,
     private readonly clock: Clock,
   ) {
@@ -69,18 +76,31 @@ export class EmailsJob extends RecurringJob {
     return this.start(async () => {
       const now = this.clock.milliseconds();
       const until = new Date(now + ATTEMPT_TIMEOUT + SETTLING);
-      const free = this.stopped.aborted ? 0 : SMTP_CONNECTIONS - this.sending;
-      for (const email of free > 0 ? await this.repository.claim(new Date(now), until, free) : [])
-        this.tasks.begin(() => this.process(email));
+      const longestPause = this.settings.maxRetrySeconds * SECOND * (1 + JITTER) + ATTEMPT_TIMEOUT + SETTLING;
+      const free = this.stopped.aborted ? 0 : SMTP_CONNECTIONS - this.sending.size;
+      if (free <= 0) return;
+      const writesFiles = this.service.isProduction && this.settings.smtpUrl === undefined;
+      const dueAt = new Date(writesFiles ? now - LEFT_TO_OTHERS : now);
+      const times = { now: new Date(now), dueAt, until };
+      const sending = Array.from(this.sending, ({ organizationId }) => organizationId);
+      for (const email of await this.repository.claim(times, free, longestPause, sending))
+        this.tasks.begin(
+          () => this.process(email),
+          // Unless the outcome is stored.
+          () =>
+            this.transaction.updateRow(
+              OutgoingEmail,
+              { id: email.id, dueAt: until, outcome: IsNull() },
+              { dueAt: this.clock.now() },
+            ),
+        );
     });
   }
 
   private async process(email: ClaimedEmail): Promise<void> {
-    this.sending += 1;
-    await this.attempt(email).catch((error: unknown) =>
-      this.logger.error('The outcome of an email could not be stored', error),
-    );
-    this.sending -= 1;
+    this.sending.add(email);
+    await this.attempt(email).catch((error: unknown) => this.report(error));
+    this.sending.delete(email);
     await this.run();
   }
 

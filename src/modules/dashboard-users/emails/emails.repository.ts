@@ -1,19 +1,22 @@
 import { randomUUID } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
-import { In, Not } from 'typeorm';
+import { In } from 'typeorm';
 import { Sealer } from '../../../infrastructure/crypto/index.js';
-import { Transaction } from '../../../infrastructure/database/index.js';
+import { hasCome, Transaction } from '../../../infrastructure/database/index.js';
 import type { MailContent } from '../../../infrastructure/messages/index.js';
 import { Clock, DAY } from '../../../infrastructure/time/index.js';
-import { OutgoingEmail } from './outgoing-email.entity.js';
+import { OutgoingEmail, type EmailOutcome } from './outgoing-email.entity.js';
 
 /** Milliseconds for which the service tries to send a notice. */
 const NOTICE_LIFETIME = 3 * DAY;
+/** How many emails that are due, at most, take turns. More than two organizations with the most users can have. */
+const MAX_COMPARED = 5_000;
 
 type NewEmail = Pick<OutgoingEmail, 'kind' | 'expiresAt'> & { readonly about?: string | undefined };
 
 /** An email of which this process makes an attempt. */
 export type ClaimedEmail = Pick<OutgoingEmail, 'id' | 'kind' | 'contentSealed' | 'expiresAt' | 'attempts'> & {
+  readonly organizationId: string;
   readonly to: string;
   readonly isDisabled: boolean;
 };
@@ -39,7 +42,7 @@ export class EmailsRepository {
     await this.add([userId], mail, email);
   }
 
-  /** @param about what the email announces, for `noticeState` */
+  /** @param about what the email announces, for `noticesAbout` */
   async addNotice(userIds: readonly string[], mail: MailContent, about?: string): Promise<void> {
     const expiresAt = new Date(this.clock.milliseconds() + NOTICE_LIFETIME);
     await this.add(userIds, mail, { kind: 'notice', expiresAt, about });
@@ -50,15 +53,16 @@ export class EmailsRepository {
     await this.transaction.manager.delete(OutgoingEmail, { userId, kind: In(['invitation', 'reset']) });
   }
 
-  /** Returns whether a notice was sent to at least one user, is on its way, or has to be added, for the first time or again. */
-  async noticeState(about: string): Promise<'sent' | 'pending' | 'missing'> {
+  /** Returns what became of the notices about something, by the user that they were for. */
+  async noticesAbout(about: string): Promise<ReadonlyMap<string, EmailOutcome | null>> {
     const found = await this.transaction.manager.findBy(OutgoingEmail, { about });
-    if (found.some(({ outcome }) => outcome === 'sent')) return 'sent';
-    return found.some(({ outcome }) => outcome === null) ? 'pending' : 'missing';
+    return new Map(found.map(({ userId, outcome }) => [userId, outcome]));
   }
 
-  async deleteFailed(about: string): Promise<void> {
-    await this.transaction.manager.delete(OutgoingEmail, { about, outcome: Not('sent') });
+  /** Deletes notices that may be added again. */
+  async deleteUnsent(about: string): Promise<void> {
+    const outcome = In<EmailOutcome>(['expired', 'cancelled']);
+    await this.transaction.manager.delete(OutgoingEmail, { about, outcome });
   }
 
   /** Returns what became of the invitations of these users. */
@@ -68,17 +72,38 @@ export class EmailsRepository {
     return new Map(found.map((email) => [email.userId, email]));
   }
 
-  /** Returns emails whose attempt is due, the longest-waiting first, and lets other processes take over at `until`. */
-  async claim(now: Date, until: Date, limit: number): Promise<ClaimedEmail[]> {
+  /**
+   * Returns emails whose attempt has been due since `dueAt`, and lets other processes take over at `until`. Organizations take turns:
+   * the invitations of one must not delay the password resets of others. Of an organization, the longest-waiting come first.
+   *
+   * @param longestPause in milliseconds
+   * @param sending the organization of each email that this process is sending: these have had their turn
+   */
+  async claim(
+    { now, dueAt, until }: Readonly<Record<'now' | 'dueAt' | 'until', Date>>,
+    limit: number,
+    longestPause: number,
+    sending: readonly string[],
+  ): Promise<ClaimedEmail[]> {
+    const isDue = (column: string) =>
+      `outcome IS NULL AND ${hasCome(column, longestPause, '$1', '$4::timestamptz')}`;
     return this.transaction.changedRows<ClaimedEmail>(
       `UPDATE outgoing_email email SET due_at = $2, attempts = attempts + 1
          FROM dashboard_user
         WHERE dashboard_user.id = email.user_id
-          AND email.id IN (SELECT id FROM outgoing_email WHERE outcome IS NULL AND due_at <= $1
-                            ORDER BY due_at LIMIT $3 FOR UPDATE SKIP LOCKED)
+          AND email.id IN (
+                SELECT due.id
+                  FROM outgoing_email due
+                  JOIN (SELECT oldest.id, cardinality(array_positions($5::uuid[], organization_id))
+                               + row_number() OVER (PARTITION BY organization_id ORDER BY oldest.due_at) AS turn
+                          FROM (SELECT id, user_id, due_at FROM outgoing_email
+                                 WHERE ${isDue('due_at')} ORDER BY due_at LIMIT ${MAX_COMPARED}) oldest
+                          JOIN dashboard_user ON dashboard_user.id = oldest.user_id) turns ON turns.id = due.id
+                 WHERE ${isDue('due.due_at')}
+                 ORDER BY turns.turn, due.due_at LIMIT $3 FOR UPDATE OF due SKIP LOCKED)
         RETURNING email.id, email.kind, email.content_sealed AS "contentSealed", email.expires_at AS "expiresAt",
-                  email.attempts, dashboard_user.email AS "to", dashboard_user.disabled_at IS NOT NULL AS "isDisabled"`,
-      [now, until, limit],
+                  email.attempts, dashboard_user.organization_id AS "organizationId", dashboard_user.email AS "to", dashboard_user.disabled_at IS NOT NULL AS "isDisabled"`,
+      [now, until, limit, dueAt, sending],
     );
   }
 

@@ -23,7 +23,7 @@ export class OutgoingEmail extends DatedRow {
   @Column({ type: 'varchar', length: 10 })
   kind!: EmailKind;
 
-  /** What the email announces, for senders that must know whether it was sent. */
+  /** The subject that the email announces, for senders that must know whether it was sent. */
   @Column({ type: 'varchar', length: 128, nullable: true })
   about!: string | null;
 
@@ -35,7 +35,7 @@ export class OutgoingEmail extends DatedRow {
   @Column({ name: 'due_at', type: 'timestamptz', precision: 3 })
   dueAt!: Date;
 
-  /** Until when the email is of use: not longer than its link works. */
+  /** The time until which the email is useful: not longer than its link works. */
   @DeleteAfter(30 * DAY)
   @Column({ name: 'expires_at', type: 'timestamptz', precision: 3 })
   expiresAt!: Date;

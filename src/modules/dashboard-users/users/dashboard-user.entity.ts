@@ -1,7 +1,8 @@
 import { randomUUID } from 'node:crypto';
-import { Column, Entity } from 'typeorm';
+import { Column, Entity, IsNull, Not, type FindOptionsWhere } from 'typeorm';
 import { DatedRow } from '../../../infrastructure/database/index.js';
 import type { DashboardRole } from '../../../infrastructure/auth/index.js';
+import { sha256 } from '../../../infrastructure/crypto/index.js';
 import { DAY } from '../../../infrastructure/time/index.js';
 
 /** Milliseconds for which the link in an invitation works. */
@@ -27,6 +28,14 @@ export class DashboardUser extends DatedRow {
   @Column({ name: 'password_hash', type: 'text', nullable: true })
   passwordHash!: string | null;
 
+  /** When the password that was generated for the user expires. */
+  @Column({ name: 'password_expires_at', type: 'timestamptz', precision: 3, nullable: true })
+  passwordExpiresAt!: Date | null;
+
+  /** The SHA-256 of the hash of that password. Passwords that replace it do not expire, also those of version 0.3.0. */
+  @Column({ name: 'expiring_password', type: 'bytea', nullable: true })
+  expiringPassword?: Buffer | null;
+
   @Column({ name: 'disabled_at', type: 'timestamptz', precision: 3, nullable: true })
   disabledAt!: Date | null;
 
@@ -50,11 +59,27 @@ export class DashboardUser extends DatedRow {
   isBreakGlass!: boolean;
 }
 
-type NewUser = Pick<DashboardUser, 'organizationId' | 'email' | 'name' | 'role' | 'passwordHash'>;
+export const USER_STATUSES = ['active', 'invited', 'disabled'] as const;
+export type UserStatus = (typeof USER_STATUSES)[number];
+
+/** Invited users have not set a password yet. */
+export function statusOf({ disabledAt, passwordHash }: DashboardUser): UserStatus {
+  return disabledAt ? 'disabled' : passwordHash === null ? 'invited' : 'active';
+}
+
+/** The users who have a status, as `statusOf` says it. */
+export const USERS_WITH_STATUS: Readonly<Record<UserStatus, FindOptionsWhere<DashboardUser>>> = {
+  active: { disabledAt: IsNull(), passwordHash: Not(IsNull()) },
+  invited: { disabledAt: IsNull(), passwordHash: IsNull() },
+  disabled: { disabledAt: Not(IsNull()) },
+};
+
+type NewUser = Pick<DashboardUser, 'organizationId' | 'email' | 'name' | 'role' | 'passwordHash'> &
+  Partial<Pick<DashboardUser, 'passwordExpiresAt'>>;
 
 /** Returns a user to add, whose email may have capital letters. */
 export function newUser(
-  { organizationId, email, name, role, passwordHash }: NewUser,
+  { organizationId, email, name, role, passwordHash, passwordExpiresAt = null }: NewUser,
   createdAt: Date,
 ): DashboardUser {
   return {
@@ -64,6 +89,8 @@ export function newUser(
     name,
     role,
     passwordHash,
+    passwordExpiresAt,
+    expiringPassword: passwordExpiresAt && passwordHash !== null ? sha256(passwordHash) : null,
     disabledAt: null,
     totpSecretSealed: null,
     totpEnabledAt: null,
@@ -72,4 +99,13 @@ export function newUser(
     isBreakGlass: false,
     createdAt,
   };
+}
+
+/** Returns whether the password of the user was generated, and has expired. */
+export function hasExpiredPassword(
+  { passwordHash, passwordExpiresAt, expiringPassword }: DashboardUser,
+  now: Date,
+): boolean {
+  if (!passwordExpiresAt || passwordExpiresAt > now || passwordHash === null) return false;
+  return expiringPassword?.equals(sha256(passwordHash)) ?? false;
 }

@@ -1,14 +1,21 @@
 import { Injectable } from '@nestjs/common';
-import { IsNull, LessThan, Not, Or } from 'typeorm';
+import { IsNull, LessThan, MoreThan, Not, Or, Raw, type FindOperator } from 'typeorm';
+import { DASHBOARD_ROLES, type DashboardRole } from '../../../infrastructure/auth/index.js';
 import { Transaction, violatesUnique } from '../../../infrastructure/database/index.js';
-import { DashboardUser } from './dashboard-user.entity.js';
+import type { CurrentRoles } from '../../audit-logs/index.js';
+import { AccessGrant } from '../access-grant.entity.js';
+import { DashboardUser, USERS_WITH_STATUS } from './dashboard-user.entity.js';
+import type { UsersQuery } from './users.dto.js';
 
 /** The email belongs to another user, of this organization or another. */
 export class EmailTakenError extends Error {}
 
+/** The place of a user in the list of an organization. */
+export type UserPosition = Pick<DashboardUser, 'id'> & { readonly time: Date };
+
 /** Queries on dashboard users. */
 @Injectable()
-export class DashboardUsersRepository {
+export class DashboardUsersRepository implements CurrentRoles {
   constructor(private readonly transaction: Transaction) {}
 
   /** @returns false when the email is taken: by a user of the organization, or by any user with a password */
@@ -38,6 +45,25 @@ export class DashboardUsersRepository {
     });
   }
 
+  /** Returns the role that decides about rights: the user's own, or the higher one of an access grant that is in force. */
+  async effectiveRole({ id, role }: Pick<DashboardUser, 'id' | 'role'>, now: Date): Promise<DashboardRole> {
+    const inForce = { userId: id, revokedAt: IsNull(), expiresAt: MoreThan(now) };
+    const grants = await this.transaction.manager.findBy(AccessGrant, inForce);
+    const roles = new Set<DashboardRole>([role, ...grants.map((grant) => grant.role)]);
+    return DASHBOARD_ROLES.find((each) => roles.has(each)) ?? role;
+  }
+
+  /** Revokes the access grants of the user that are in force. @returns whether there were any */
+  async revokeGrants(userId: string, now: Date): Promise<boolean> {
+    const inForce = { userId, revokedAt: IsNull(), expiresAt: MoreThan(now) };
+    return (await this.transaction.manager.update(AccessGrant, inForce, { revokedAt: now })).affected !== 0;
+  }
+
+  async currentRole(userId: string, now: Date): Promise<DashboardRole | undefined> {
+    const user = await this.find(userId);
+    return user && !user.disabledAt ? this.effectiveRole(user, now) : undefined;
+  }
+
   async organizationName(organizationId: string): Promise<string> {
     const [row] = await this.transaction.manager.query<{ name: string }[]>(
       'SELECT name FROM organization WHERE id = $1',
@@ -54,6 +80,7 @@ export class DashboardUsersRepository {
   async list(organizationId: string, limit: number, text = ''): Promise<DashboardUser[]> {
     return this.transaction.manager.query<DashboardUser[]>(
       `SELECT id, organization_id AS "organizationId", email, name, role, password_hash AS "passwordHash",
+              password_expires_at AS "passwordExpiresAt",
               disabled_at AS "disabledAt", totp_secret_sealed AS "totpSecretSealed", totp_enabled_at AS "totpEnabledAt",
               totp_last_step AS "totpLastStep", access_version AS "accessVersion", is_break_glass AS "isBreakGlass",
               created_at AS "createdAt"
@@ -64,6 +91,33 @@ export class DashboardUsersRepository {
     );
   }
 
+  /**
+   * Returns the users who match the filters, in the order in which they were added, and how many users match.
+   *
+   * @param after the time and ID of the last user before the page
+   */
+  async page(
+    organizationId: string,
+    { search, role, status, two_factor: factor }: UsersQuery,
+    after: UserPosition | undefined,
+    limit: number,
+  ): Promise<[users: DashboardUser[], count: number]> {
+    const users = this.transaction.manager.createQueryBuilder(DashboardUser, 'account').where({
+      organizationId,
+      ...(role && { role }),
+      ...(status && USERS_WITH_STATUS[status]),
+      ...(factor && { totpEnabledAt: factor === 'on' ? Not(IsNull()) : IsNull() }),
+    });
+    if (search !== undefined)
+      users.andWhere(`strpos(lower(account.name || E'\\n' || account.email), lower(:search)) > 0`, {
+        search,
+      });
+    const count = await users.getCount();
+    if (after) users.andWhere('(account.createdAt, account.id) > (:time, :id)', after);
+    users.orderBy('account.createdAt').addOrderBy('account.id').limit(limit);
+    return [await users.getMany(), count];
+  }
+
   async count(organizationId: string): Promise<number> {
     return this.transaction.manager.countBy(DashboardUser, { organizationId });
   }
@@ -71,6 +125,13 @@ export class DashboardUsersRepository {
   /** Serializes the management of the organization's users until the transaction ends. */
   async lockUsersOf(organizationId: string): Promise<void> {
     await this.transaction.lock(`dashboard-users:${organizationId}`);
+  }
+
+  /** Returns a condition for the IDs of all users of an organization, however many it has. */
+  isOneOf(organizationId: string): FindOperator<string> {
+    const isUser = (column: string): string =>
+      `${column} IN (SELECT id FROM dashboard_user WHERE organization_id = :organizationId)`;
+    return Raw(isUser, { organizationId });
   }
 
   async findInOrganization(organizationId: string, id: string): Promise<DashboardUser | null> {

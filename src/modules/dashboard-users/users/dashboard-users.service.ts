@@ -19,6 +19,8 @@ export interface NewDashboardUser {
   readonly role: DashboardRole;
   /** A random password is generated if it is absent. */
   readonly password?: string | undefined;
+  /** Milliseconds after which a generated password expires, unless the user replaces it. */
+  readonly passwordLifetime?: number | undefined;
 }
 
 /** A user that can be added. */
@@ -30,6 +32,7 @@ export interface AddedDashboardUser {
   readonly id: string;
   readonly email: string;
   readonly password: string;
+  readonly passwordExpiresAt: Date | null;
 }
 
 /** Adds and looks up dashboard users. */
@@ -63,8 +66,11 @@ export class DashboardUsersService {
     }
     const password = user.password ?? generatePassword();
     const passwordHash = await hashPassword(password);
-    const row = newUser({ ...user, passwordHash }, this.clock.now());
-    return { id: row.id, email, password, row };
+    const { passwordLifetime: lifetime } = user;
+    const isExpiring = user.password === undefined && lifetime !== undefined;
+    const passwordExpiresAt = isExpiring ? new Date(this.clock.milliseconds() + lifetime) : null;
+    const row = newUser({ ...user, passwordHash, passwordExpiresAt }, this.clock.now());
+    return { id: row.id, email, password, passwordExpiresAt, row };
   }
 
   /** @throws OperatorError when the email is taken */
@@ -98,7 +104,7 @@ export class DashboardUsersService {
   }
 
   /** @throws OperatorError when there is no such user */
-  async require(userId: string): Promise<DashboardUser> {
+  async requireForOperator(userId: string): Promise<DashboardUser> {
     const user = isUUID(userId) ? await this.repository.find(userId) : null;
     if (!user) throw new OperatorError(`There is no user ${userId}.`);
     return user;

@@ -3,6 +3,7 @@ import { readFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { Injectable } from '@nestjs/common';
 import { hash, verify } from '@node-rs/argon2';
+import { lazy } from '../../../infrastructure/lazy-values/index.js';
 import type { DashboardUser } from './dashboard-user.entity.js';
 import { DashboardUsersRepository } from './dashboard-users.repository.js';
 
@@ -55,7 +56,7 @@ const MIN_DISTINCT_CHARACTERS = 5;
 /** The rules for new passwords (NIST SP 800-63B, section 3.1.1.2). */
 @Injectable()
 export class PasswordRules {
-  private static commonPasswords?: Promise<ReadonlySet<string>>;
+  private static readonly commonPasswords = lazy(readCommonPasswords);
 
   constructor(private readonly users: DashboardUsersRepository) {}
 
@@ -69,8 +70,7 @@ export class PasswordRules {
     organizationName?: string,
   ): Promise<string | undefined> {
     if (!hasAllowedLength(password)) return WRONG_LENGTH;
-    PasswordRules.commonPasswords ??= readCommonPasswords();
-    if ((await PasswordRules.commonPasswords).has(password.toLowerCase())) return TOO_COMMON;
+    if ((await PasswordRules.commonPasswords()).has(password.toLowerCase())) return TOO_COMMON;
     if (isRegular(password)) return TOO_REGULAR;
     const organization = organizationName ?? (await this.users.organizationName(organizationId));
     const names = [email, email.split('@')[0] ?? '', organization];
@@ -106,7 +106,8 @@ function stepBetween(first: string, second: string): number {
 
 /** Returns whether few characters of the password remain without the name. Ignores case and punctuation. */
 export function consistsMainlyOf(password: string, name: string): boolean {
-  const [text, word] = [lettersAndDigits(password), lettersAndDigits(name)];
+  const text = lettersAndDigits(password);
+  const word = lettersAndDigits(name);
   return word.length >= MIN_NAME_LENGTH && text.includes(word) && remainder(text, word) < OWN_CHARACTERS;
 }
 

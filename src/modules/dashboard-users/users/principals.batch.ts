@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { DataSource } from 'typeorm';
 import type { DashboardPrincipal } from '../../../infrastructure/auth/index.js';
-import { BatchedStatement } from '../../../infrastructure/database/index.js';
+import { BatchedStatement, inPositions, type Positioned } from '../../../infrastructure/database/index.js';
 
 interface Lookup {
   readonly userId: string;
@@ -32,7 +32,7 @@ export class PrincipalsBatch {
   constructor(private readonly dataSource: DataSource) {}
 
   private async execute(lookups: readonly Lookup[]): Promise<(DashboardPrincipal | undefined)[]> {
-    const rows = await this.dataSource.query<({ position: number } & DashboardPrincipal)[]>(
+    const rows = await this.dataSource.query<(DashboardPrincipal & Positioned)[]>(
       `SELECT position::integer, dashboard_user.id AS "userId", organization_id AS "organizationId", dashboard_user.name,
               organization.name AS "organizationName", email, coalesce(second_factor_required_from <= now AND totp_enabled_at IS NULL, false) AS "lacksSecondFactor",
               CASE WHEN totp_enabled_at IS NULL THEN second_factor_required_from END AS "secondFactorDue",
@@ -52,7 +52,6 @@ export class PrincipalsBatch {
         WHERE disabled_at IS NULL AND password_hash IS NOT NULL`,
       [lookups.map(({ userId }) => userId), lookups.map(({ now }) => now)],
     );
-    const principals = new Map(rows.map(({ position, ...principal }) => [position, principal]));
-    return lookups.map((_, index) => principals.get(index + 1));
+    return inPositions(lookups, rows);
   }
 }

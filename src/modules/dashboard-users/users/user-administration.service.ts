@@ -1,25 +1,29 @@
 import { Injectable } from '@nestjs/common';
 import { isUUID } from 'class-validator';
 import type { DashboardActor, DashboardRole } from '../../../infrastructure/auth/index.js';
-import { Transactional } from '../../../infrastructure/database/index.js';
-import { ErrorKind, INVALID_FIELD, type ApiError } from '../../../infrastructure/errors/index.js';
-import { AttemptLimitsRepository, tooManyAttempts } from '../../../infrastructure/rate-limiting/index.js';
+import { CursorCodec } from '../../../infrastructure/crypto/index.js';
+import { Transactional, type Check } from '../../../infrastructure/database/index.js';
+import { INVALID_FIELD, type ApiError } from '../../../infrastructure/errors/index.js';
+import { cutToPage } from '../../../infrastructure/paging/index.js';
+import {
+  AttemptLimitsRepository,
+  subtractAll,
+  tooManyAttempts,
+} from '../../../infrastructure/rate-limiting/index.js';
 import { Clock, DAY } from '../../../infrastructure/time/index.js';
+import { fieldError } from '../../../infrastructure/validation/index.js';
 import { AllowlistedDomainsService } from '../../allowlisted-domains/index.js';
-import { AuditLog, changesBetween, type AuditActor } from '../../audit-logs/index.js';
+import { AuditLog, changesBetween, OPERATOR, type AuditActor } from '../../audit-logs/index.js';
 import { mayManage, RecordsDenial, RoleChangeDenied } from '../roles.js';
 import { newUser, type DashboardUser } from './dashboard-user.entity.js';
 import { DashboardUsersRepository } from './dashboard-users.repository.js';
-import type { CreateUserRequest, UpdateUserRequest } from './users.dto.js';
-
-const USER_NOT_FOUND = new ErrorKind(404, 'USER_ERROR', 'USER_NOT_FOUND', {
-  when: 'The organization has no user with this ID.',
-  message: 'There is no user with this ID.',
-});
+import type { CreateUserRequest, UpdateUserRequest, UsersQuery } from './users.dto.js';
+import { USER_NOT_FOUND } from '../dashboard-users-errors.js';
 
 const OWNERS_ONLY = 'Only an owner may add, change or remove an owner.';
 const EMAIL_TAKEN = 'The email has already been taken.';
-const DOMAIN_NOT_ALLOWED = 'The email field must belong to an allowed domain.';
+const domainNotAllowed = (field: string): string => `The ${field} field must belong to an allowed domain.`;
+const DOMAIN_NO_LONGER_ALLOWED = 'The domain of the user’s email address is no longer allowed.';
 const CANNOT_CHANGE_OWN_ROLE = 'You cannot change your own role.';
 const CANNOT_DISABLE_YOURSELF = 'You cannot disable yourself.';
 const CANNOT_REMOVE_YOURSELF = 'You cannot remove yourself.';
@@ -28,14 +32,19 @@ const LAST_BREAK_GLASS_OWNER =
   'This is the last break-glass owner of the organization: mark another owner first.';
 const INVITATION_ACCEPTED = 'The user has accepted the invitation already.';
 const INVITED_USER_DISABLED = 'The user is disabled: enable the user first.';
+/** How many users an organization can have. */
 const MAX_USERS = 1_000;
 const TOO_MANY_USERS = `The organization already has the maximum of ${MAX_USERS} users.`;
+const ALL_USERS = { path: '/dashboard/users', name: 'Users' };
 const INVITATIONS_PER_MAILBOX = 10;
+
+/** The user who invites another one. */
+export type Inviter = Pick<DashboardActor, 'name' | 'email'>;
 
 /** Port through which this module invites users and ends their logins. `dashboard-login` implements it. */
 export abstract class UserLogins {
-  /** Sends an email with a link to set the first password. Joins the open transaction. */
-  abstract invite(user: DashboardUser): Promise<void>;
+  /** Sends an email with a link to set the first password, which says who invited the user. Joins the open transaction. */
+  abstract invite(user: DashboardUser, inviter: Inviter): Promise<void>;
 
   /** Ends all sessions of the user. Joins the open transaction. */
   abstract end(userId: string): Promise<void>;
@@ -50,6 +59,15 @@ export abstract class ProviderLinks {
 
   /** Joins the open transaction. @returns whether the user was linked */
   abstract unlink(userId: string): Promise<boolean>;
+}
+
+interface UsersPage {
+  readonly data: readonly DashboardUser[];
+  readonly next_cursor: string | null;
+  /** Users who match the filters. */
+  readonly count: number;
+  /** Users of the organization. */
+  readonly total: number;
 }
 
 /** Changes to a user. Absent fields stay the same. */
@@ -74,11 +92,27 @@ export class UserAdministrationService {
     private readonly logins: UserLogins,
     private readonly providerLinks: ProviderLinks,
     private readonly auditLog: AuditLog,
+    private readonly cursors: CursorCodec,
     private readonly clock: Clock,
   ) {}
 
   list({ organizationId }: DashboardActor): Promise<DashboardUser[]> {
     return this.repository.list(organizationId, MAX_USERS);
+  }
+
+  /**
+   * Returns a page of the users who match the filters, and how many match of how many.
+   *
+   * @throws ApiError INVALID_CURSOR_FORMAT
+   */
+  async page({ organizationId }: DashboardActor, query: UsersQuery, limit: number): Promise<UsersPage> {
+    const scope = ['users', organizationId];
+    const [time, id = ''] = query.cursor === undefined ? [] : this.cursors.decode(query.cursor, scope);
+    const after = time === undefined ? undefined : { time: new Date(Number(time)), id: String(id) };
+    const [found, count] = await this.repository.page(organizationId, query, after, limit + 1);
+    const { entries, last } = cutToPage(found, limit);
+    const next = last ? this.cursors.encode([Number(last.createdAt), last.id], scope) : null;
+    return { data: entries, next_cursor: next, count, total: await this.repository.count(organizationId) };
   }
 
   search({ organizationId }: DashboardActor, text: string, limit: number): Promise<DashboardUser[]> {
@@ -116,15 +150,15 @@ export class UserAdministrationService {
     // Spellings in upper and lower case and with a tag (`ada+tag@…`) deliver to the same mailbox.
     const address = email.toLowerCase().replace(/(?<=.)\+.*(?=@)/, '');
     const mailbox = JSON.stringify([organizationId, address]);
-    await this.limits.countAll([
+    const attempts = [
       { limit: this.invitationsToMailbox, subject: mailbox, error: tooManyInvitations },
       { limit: this.invitationsOfOrganization, subject: organizationId, error: tooManyInvitations },
-    ]);
+    ];
+    await this.limits.countAll(attempts);
     try {
       return await work();
     } catch (error) {
-      await this.invitationsToMailbox.subtract(mailbox);
-      await this.invitationsOfOrganization.subtract(organizationId);
+      await subtractAll(attempts);
       throw error;
     }
   }
@@ -135,25 +169,29 @@ export class UserAdministrationService {
 
   /**
    * Disables or enables a user. Operators can disable the last owner too. Disabling ends the user's sessions,
-   * access tokens and device approvals.
+   * access tokens, device approvals and access grants.
    *
    * @returns whether this changed anything
    */
   @Transactional()
   async setDisabledByOperator(userId: string, disabled: boolean): Promise<boolean> {
+    const found = await this.repository.find(userId);
+    if (!found) return false;
+    // An access grant that is being created would otherwise be in force when the user is enabled.
+    await this.repository.lockUsersOf(found.organizationId);
     const user = await this.repository.lock(userId);
     if (!user || (user.disabledAt !== null) === disabled) return false;
     await this.repository.change(userId, { disabledAt: disabled ? this.clock.now() : null });
     if (disabled) {
       await this.logins.end(userId);
-      await this.repository.endAccess(userId);
+      await this.endRights(user, { organizationId: user.organizationId, ...OPERATOR });
     }
     return true;
   }
 
   /**
-   * Adds a user whom the organization's identity provider authenticated, or accepts that user's invitation. Joins the
-   * open transaction.
+   * Adds a user whom the organization's identity provider authenticated, or accepts that user's invitation. An invited user has the
+   * role that was given since, whatever `role` says: `applyRole` changes it. Joins the open transaction.
    *
    * @returns undefined if the organization has too many users, or the email belongs to a user of another one
    */
@@ -161,12 +199,14 @@ export class UserAdministrationService {
     user: Pick<DashboardUser, 'organizationId' | 'email' | 'name' | 'role' | 'passwordHash'>,
     actor: AuditActor,
   ): Promise<DashboardUser | undefined> {
-    const { organizationId, email, role, passwordHash } = user;
+    const { organizationId, email, passwordHash } = user;
     const invited = await this.repository.findInvited(organizationId, email);
-    const admitted = invited ? { ...invited, role, passwordHash } : newUser(user, this.clock.now());
+    const admitted = invited ? { ...invited, passwordHash } : newUser(user, this.clock.now());
     if (invited) {
-      if (await this.repository.findWithPassword(email)) return undefined;
-      await this.repository.change(invited.id, { role, passwordHash });
+      // The link in the invitation may have set a password meanwhile.
+      const current = await this.repository.lock(invited.id);
+      if (current?.passwordHash !== null || (await this.repository.findWithPassword(email))) return undefined;
+      await this.repository.change(invited.id, { passwordHash });
     } else {
       if ((await this.repository.count(organizationId)) >= MAX_USERS) return undefined;
       if (!(await this.repository.add(admitted))) return undefined;
@@ -179,16 +219,14 @@ export class UserAdministrationService {
    * Gives a user the role that the identity provider sent. The last owner and break-glass owners keep theirs. Joins the open
    * transaction.
    */
-  async applyRole(user: DashboardUser, role: DashboardRole, actor: AuditActor): Promise<DashboardUser> {
-    if (user.role === role || user.isBreakGlass) return user;
+  async applyRole(user: DashboardUser, role: DashboardRole, actor: AuditActor): Promise<void> {
+    if (user.role === role || user.isBreakGlass) return;
     const { organizationId, id } = user;
-    if (isActiveOwner(user) && !(await this.repository.hasActiveOwnerBesides(organizationId, id)))
-      return user;
+    if (isActiveOwner(user) && !(await this.repository.hasActiveOwnerBesides(organizationId, id))) return;
     await this.repository.change(id, { role });
-    await this.repository.endAccess(id);
+    await this.endRights(user, actor);
     const changes = changesBetween({ role: user.role }, { role });
     await this.auditLog.record({ action: 'user.update', actor, target: { name: user.email }, changes });
-    return { ...user, role };
   }
 
   /**
@@ -209,7 +247,8 @@ export class UserAdministrationService {
     const user = await this.get(actor, id);
     if (!isActiveOwner(user)) throw USER_NOT_FOUND.error();
     const isLast = !(await this.repository.hasActiveOwnerBesides(organizationId, id, { isBreakGlass: true }));
-    if (!isBreakGlass && mustStay && isLast) throw INVALID_FIELD.error(LAST_BREAK_GLASS_OWNER);
+    if (!isBreakGlass && mustStay && isLast)
+      throw INVALID_FIELD.error(LAST_BREAK_GLASS_OWNER, { field: 'role' });
     await this.repository.change(id, { isBreakGlass });
     return user;
   }
@@ -220,12 +259,15 @@ export class UserAdministrationService {
     const { organizationId } = actor;
     const user = newUser({ ...request, organizationId, passwordHash: null }, this.clock.now());
     requireRoleFor(actor, user.email, user.role);
-    if (!(await this.domains.allow(organizationId, user.email)))
-      throw INVALID_FIELD.error(DOMAIN_NOT_ALLOWED);
     await this.repository.lockUsersOf(organizationId);
-    if ((await this.repository.count(organizationId)) >= MAX_USERS) throw INVALID_FIELD.error(TOO_MANY_USERS);
-    if (!(await this.repository.add(user))) throw INVALID_FIELD.error(EMAIL_TAKEN);
-    await this.logins.invite(user);
+    if (!(await this.domains.allow(organizationId, user.email)))
+      throw fieldError({ field: 'email', rule: domainNotAllowed });
+    if ((await this.repository.count(organizationId)) >= MAX_USERS)
+      throw INVALID_FIELD.error(TOO_MANY_USERS, { field: 'email', inTheWay: ALL_USERS });
+    const colleague = await this.repository.findByEmail(organizationId, user.email);
+    if (colleague) throw alreadyUser(colleague);
+    if (!(await this.repository.add(user))) throw INVALID_FIELD.error(EMAIL_TAKEN, { field: 'email' });
+    await this.logins.invite(user, actor);
     await this.auditLog.record({ action: 'user.add', actor, target: { name: user.email } });
     return user;
   }
@@ -236,22 +278,22 @@ export class UserAdministrationService {
     const user = await this.locked(actor, id);
     if (user.passwordHash !== null) throw INVALID_FIELD.error(INVITATION_ACCEPTED);
     if (user.disabledAt) throw INVALID_FIELD.error(INVITED_USER_DISABLED);
-    await this.logins.invite(user);
+    if (!(await this.domains.allow(user.organizationId, user.email)))
+      throw INVALID_FIELD.error(DOMAIN_NO_LONGER_ALLOWED);
+    await this.logins.invite(user, actor);
     await this.auditLog.record({ action: 'user.invite', actor, target: { name: user.email } });
     return user;
   }
 
-  /** @param check throws if the user, who is locked, is not as expected */
   @RecordsDenial('user.update')
   @Transactional()
   async update(
     actor: DashboardActor,
     id: string,
     request: UpdateUserRequest,
-    check?: (current: DashboardUser) => void,
+    check?: Check<DashboardUser>,
   ): Promise<void> {
-    const user = await this.locked(actor, id);
-    check?.(user);
+    const user = await this.locked(actor, id, check);
     const changes = this.changesTo(user, request);
     requireRoleFor(actor, user.email, changes.role);
     if (user.id === actor.userId) requireAllowedForSelf(changes);
@@ -260,7 +302,7 @@ export class UserAdministrationService {
     if (Object.keys(changes).length === 0) return;
     await this.repository.change(user.id, changes);
     if (changes.disabledAt) await this.logins.end(user.id);
-    if (changes.disabledAt || changes.role) await this.repository.endAccess(user.id);
+    if (changes.disabledAt || changes.role) await this.endRights(user, actor);
     await this.auditLog.record({
       action: 'user.update',
       actor,
@@ -271,8 +313,8 @@ export class UserAdministrationService {
 
   @RecordsDenial('user.remove')
   @Transactional()
-  async remove(actor: DashboardActor, id: string): Promise<void> {
-    const user = await this.locked(actor, id);
+  async remove(actor: DashboardActor, id: string, check?: Check<DashboardUser>): Promise<void> {
+    const user = await this.locked(actor, id, check);
     if (user.id === actor.userId) throw INVALID_FIELD.error(CANNOT_REMOVE_YOURSELF);
     if (isActiveOwner(user)) await this.requireAnotherOwner(user);
     // Sessions are deleted with the user.
@@ -283,18 +325,38 @@ export class UserAdministrationService {
   /** Lets the next login through single sign-on link the user to another account. Ends the user's sessions. */
   @RecordsDenial('auth.provider_unlink')
   @Transactional()
-  async unlink(actor: DashboardActor, id: string): Promise<void> {
-    const user = await this.locked(actor, id);
+  async unlink(actor: DashboardActor, id: string, check?: Check<DashboardUser>): Promise<void> {
+    const user = await this.locked(actor, id, check);
     if (!(await this.providerLinks.unlink(user.id))) return;
     await this.logins.end(user.id);
-    await this.auditLog.record({ action: 'auth.provider_unlink', actor, target: { name: user.email } });
+    await this.repository.endAccess(user.id);
+    const { credential: _ended, ...loggedOut } = actor;
+    // Users who unlink themselves have ended their own login by then.
+    const recorded = user.id === actor.userId ? loggedOut : actor;
+    await this.auditLog.record({
+      action: 'auth.provider_unlink',
+      actor: recorded,
+      target: { name: user.email },
+    });
+  }
+
+  /** Ends access tokens, device approvals, and access grants, which would otherwise be in force in the new role, or come back with the user. */
+  private async endRights({ id, email }: DashboardUser, actor: AuditActor): Promise<void> {
+    await this.repository.endAccess(id);
+    if (await this.repository.revokeGrants(id, this.clock.now()))
+      await this.auditLog.record({ action: 'access_grant.revoke', actor, target: { name: email } });
   }
 
   /** @throws RoleChangeDenied */
-  private async locked(actor: DashboardActor, id: string): Promise<DashboardUser> {
+  private async locked(
+    actor: DashboardActor,
+    id: string,
+    check?: Check<DashboardUser>,
+  ): Promise<DashboardUser> {
     await this.repository.lockUsersOf(actor.organizationId);
     const user = await this.get(actor, id);
-    requireRoleFor(actor, user.email, user.role);
+    requireRoleFor(actor, user.email, await this.repository.effectiveRole(user, this.clock.now()));
+    check?.(user);
     return user;
   }
 
@@ -312,9 +374,9 @@ export class UserAdministrationService {
 
   private async requireAnotherOwner({ organizationId, id, isBreakGlass }: DashboardUser): Promise<void> {
     if (!(await this.repository.hasActiveOwnerBesides(organizationId, id)))
-      throw INVALID_FIELD.error(LAST_OWNER);
+      throw INVALID_FIELD.error(LAST_OWNER, { field: 'role' });
     if (isBreakGlass && !(await this.repository.hasActiveOwnerBesides(organizationId, id, { isBreakGlass })))
-      throw INVALID_FIELD.error(LAST_BREAK_GLASS_OWNER);
+      throw INVALID_FIELD.error(LAST_BREAK_GLASS_OWNER, { field: 'role' });
   }
 }
 
@@ -322,12 +384,20 @@ function tooManyInvitations(wait: number): ApiError {
   return tooManyAttempts(wait, 'There were too many invitations.');
 }
 
+function alreadyUser({ id, name, email }: DashboardUser): ApiError {
+  const inTheWay = { path: `${ALL_USERS.path}/${id}`, name };
+  return INVALID_FIELD.error(`${email} is already a user of your organization.`, {
+    field: 'email',
+    inTheWay,
+  });
+}
+
 function requireRoleFor(actor: DashboardActor, target: string, role: DashboardRole | undefined): void {
   if (role && !mayManage(actor, role)) throw new RoleChangeDenied(OWNERS_ONLY, target);
 }
 
 function requireAllowedForSelf({ role, disabledAt }: Changes): void {
-  if (role !== undefined) throw INVALID_FIELD.error(CANNOT_CHANGE_OWN_ROLE);
+  if (role !== undefined) throw INVALID_FIELD.error(CANNOT_CHANGE_OWN_ROLE, { field: 'role' });
   if (disabledAt) throw INVALID_FIELD.error(CANNOT_DISABLE_YOURSELF);
 }
 

@@ -1,18 +1,29 @@
 import { ROLE, type DashboardRole } from '../../../infrastructure/auth/index.js';
+import { CursorField } from '../../../infrastructure/paging/index.js';
 import { BooleanField, EmailField, EnumField, TextField } from '../../../infrastructure/validation/index.js';
-
-/** Returns the part of a list that one page shows. @param cursor the ID of the last item before the page */
-export function pageOf<Item extends { readonly id: string }>(
-  items: readonly Item[],
-  cursor: unknown,
-  limit: number,
-): { readonly data: readonly Item[]; readonly next_cursor: string | null } {
-  const start = items.findIndex(({ id }) => id === cursor) + 1;
-  const data = items.slice(start, start + limit);
-  return { data, next_cursor: items.length > start + limit ? (data.at(-1)?.id ?? null) : null };
-}
+import { USER_STATUSES, type UserStatus } from './dashboard-user.entity.js';
 
 const NAME_LENGTH = 256;
+const FILTER = { in: 'form', required: false } as const;
+
+/** The filters of the list of users, and the position of a page. */
+export class UsersQuery {
+  /** A part of the name or email address. */
+  @TextField({ ...FILTER, max: NAME_LENGTH, isTrimmed: true })
+  search?: string;
+
+  @EnumField(ROLE, FILTER)
+  role?: DashboardRole;
+
+  @EnumField(USER_STATUSES, FILTER)
+  status?: UserStatus;
+
+  @EnumField(['on', 'off'], FILTER)
+  two_factor?: 'on' | 'off';
+
+  @CursorField('The position of the last user before the page.')
+  cursor?: string;
+}
 
 export class CreateUserRequest {
   @EmailField({ in: 'form' })

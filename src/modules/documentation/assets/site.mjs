@@ -1,6 +1,8 @@
 /* The search and the copy buttons of every page. Everything else works without scripts. */
 
 const MAX_RESULTS = 12;
+/** Factor of the score of the operation that the query names. */
+const OPERATION_WEIGHT = 20;
 
 const form = document.querySelector('.search');
 const field = form.querySelector('input');
@@ -26,7 +28,12 @@ async function search() {
   const index = await load();
   // The text may have changed while the index was loading.
   if (query !== field.value.trim()) return;
-  const options = { boostDocument: (_id, _term, { weight }) => weight };
+  // The excerpt of an operation is its method and path.
+  const isNamed = (excerpt) =>
+    [excerpt, excerpt.split(' ')[1]].some((name) => name?.toLowerCase() === query.toLowerCase());
+  const options = {
+    boostDocument: (_id, _term, { weight, excerpt }) => weight * (isNamed(excerpt) ? OPERATION_WEIGHT : 1),
+  };
   let found = index.search(query, options);
   if (found.length === 0) found = index.search(query, { ...options, combineWith: 'OR' });
   const shown = found.slice(0, MAX_RESULTS);

@@ -3,6 +3,11 @@
  * accounts. It reads the events from `event`, and changes the accounts in the order of their keys, so that concurrent statements
  * do not deadlock. If several events are about the same account, the one that happened last decides; of events with the same
  * timestamp, the one that was published last.
+ *
+ * An account that was unlinked is connected by the next sign-in, although the clocks of three machines may differ: that of the
+ * publisher that connected it, which `since` may come from, that of the process that unlinked it, and that of the next publisher. The
+ * next sign-in is an event without a `timestamp`, which happens when it is published, or one after the unlinking that belongs to
+ * another session. An event of the same session may have happened before.
  */
 export const CHANGE_ACCOUNTS = `
          INSERT INTO merchant_account AS account (client_id, external_user_id, merchant_id, state, since, session_id)
@@ -15,7 +20,12 @@ export const CHANGE_ACCOUNTS = `
           GROUP BY client_id, external_user_id, merchant_id
           ORDER BY client_id, external_user_id, merchant_id
              ON CONFLICT (client_id, external_user_id, merchant_id) DO UPDATE
-            SET state = excluded.state, since = excluded.since,
+            SET state = excluded.state, since = excluded.since, unlinked_at = NULL,
                 session_id = COALESCE(excluded.session_id, account.session_id)
           WHERE account.since <= excluded.since
+             OR account.unlinked_at IS NOT NULL AND excluded.state = 'connected'
+                AND (account.unlinked_at <= excluded.since AND account.session_id <> excluded.session_id
+                     OR (excluded.client_id, excluded.external_user_id, excluded.merchant_id) IN (
+                       SELECT client_id, external_user_id, merchant_id FROM event
+                        WHERE event = 'AUTHENTICATED' AND occurred_at = created_at))
          RETURNING merchant_id`;

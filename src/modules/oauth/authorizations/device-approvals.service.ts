@@ -7,11 +7,15 @@ import { Sealer, SecretDigest } from '../../../infrastructure/crypto/index.js';
 import { Transaction, Transactional } from '../../../infrastructure/database/index.js';
 import { NOT_FOUND, type ApiError } from '../../../infrastructure/errors/index.js';
 import { rateLimitKeyOfAddress } from '../../../infrastructure/http/index.js';
-import { AttemptLimitsRepository, tooManyAttempts } from '../../../infrastructure/rate-limiting/index.js';
+import {
+  AttemptLimitsRepository,
+  subtractAll,
+  tooManyAttempts,
+} from '../../../infrastructure/rate-limiting/index.js';
 import { Clock, HOUR, MINUTE } from '../../../infrastructure/time/index.js';
 import { AuditLog } from '../../audit-logs/index.js';
-import { TOKEN_LIFETIME } from '../tokens/tokens.entity.js';
-import { RevokedTokensRepository } from '../tokens/revoked-tokens.repository.js';
+import { TOKEN_LIFETIME } from '../access-token.js';
+import { RevokedTokensRepository } from '../revoked-tokens.repository.js';
 import { DeviceAuthorization } from './device-authorization.entity.js';
 import {
   DeviceAuthorizationsRepository,
@@ -27,7 +31,7 @@ const MAX_DEVICES = 50;
 const AUDIT_ACTIONS = { approved: 'auth.device_approve', denied: 'auth.device_deny' } as const;
 
 /**
- * What users do with device authorizations (RFC 8628, section 3.3). A user finds only those of the user's own organization, and
+ * The decisions of users about device authorizations (RFC 8628, section 3.3). A user finds only those of the user's own organization, and
  * decides only in the session that entered the code: otherwise, a link to the confirmation page could trick another user into
  * approving a device.
  */
@@ -61,7 +65,12 @@ export class DeviceApprovalsService {
       { limit: this.perUser, subject: actor.userId, error: tooManyCodes },
       { limit: this.perAddress, subject: address, error: tooManyCodes },
     ];
-    await this.limits.countAll(attempts);
+    const id = await this.limits.attempt(attempts, () => this.bind(actor, entered));
+    if (id !== undefined) await subtractAll(attempts);
+    return id;
+  }
+
+  private async bind(actor: DashboardActor, entered: string): Promise<string | undefined> {
     const code = parseUserCode(entered);
     if (code === undefined) return undefined;
     const { organizationId, environment } = this.visibleTo(actor);
@@ -74,10 +83,8 @@ export class DeviceApprovalsService {
     };
     const found = await this.transaction.manager.findOneBy(DeviceAuthorization, pending);
     const binding = { enteredInSession: sessionIdOf(actor) };
-    if (!found || !(await this.transaction.updateRow(DeviceAuthorization, pending, binding)))
-      return undefined;
-    for (const { limit, subject } of attempts) await limit.subtract(subject);
-    return found.id;
+    const isBound = found && (await this.transaction.updateRow(DeviceAuthorization, pending, binding));
+    return isBound ? found.id : undefined;
   }
 
   async find(actor: DashboardActor, id: unknown): Promise<DeviceAuthorization | null> {
@@ -144,7 +151,7 @@ export class DeviceApprovalsService {
     const approved = { id: device.id, status: 'approved' as const };
     await this.transaction.manager.update(DeviceAuthorization, approved, { status: 'denied' });
     const expiresAt = new Date((device.redeemedAt ?? device.expiresAt).getTime() + TOKEN_LIFETIME);
-    await this.tokens.revoke({ jti: device.id, expiresAt });
+    if (!(await this.tokens.revoke({ jti: device.id, expiresAt }))) return;
     const target = { name: device.clientId, environment: device.environment };
     await this.auditLog.record({ action: 'auth.device_revoke', actor, target });
   }

@@ -1,4 +1,4 @@
-import { SCOPES } from '../../../infrastructure/auth/index.js';
+import { DEVICE_SCOPES } from '../../../infrastructure/auth/index.js';
 import {
   IntegerProperty,
   TextProperty,
@@ -23,7 +23,7 @@ export class DeviceCodeRequest {
   client_id!: string;
 
   @ParameterField(
-    `The requested scopes, separated by spaces: ${SCOPES.map((scope) => `\`${scope}\``).join(', ')}. Unknown scopes are ignored. The default is all scopes.`,
+    `The requested scopes, separated by spaces: ${DEVICE_SCOPES.map((scope) => `\`${scope}\``).join(', ')}. Unknown scopes are ignored. The default is all scopes.`,
     'request_logs:read webhook_endpoints:read',
     { required: false },
   )
@@ -62,6 +62,9 @@ export class DeviceCodeResponse {
 
 export const REQUEST_DEVICE_CODE: OperationDocument = {
   operationId: 'requestDeviceCode',
+  place: 2,
+  repeatable: 'always',
+  ifRepeated: 'You get another code.',
   summary: 'Request device code',
   description: (configurationOf) =>
     'Starts the device authorization flow (RFC 8628). Show the user `user_code` and `verification_uri`, then poll ' +

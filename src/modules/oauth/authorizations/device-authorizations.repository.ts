@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import type { DashboardPrincipal } from '../../../infrastructure/auth/index.js';
 import type { PlatformEnvironment } from '../../../infrastructure/config/index.js';
 import { Transaction } from '../../../infrastructure/database/index.js';
-import { TOKEN_LIFETIME } from '../tokens/tokens.entity.js';
+import { TOKEN_LIFETIME } from '../access-token.js';
 import { DeviceAuthorization, type DeviceAuthorizationStatus } from './device-authorization.entity.js';
 
 /** The device authorizations that a user may see: those of the user's organization, in the environments that this host serves. */

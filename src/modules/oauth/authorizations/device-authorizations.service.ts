@@ -1,6 +1,6 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
-import { SCOPES, type Scope } from '../../../infrastructure/auth/index.js';
+import { DEVICE_SCOPES, type Scope } from '../../../infrastructure/auth/index.js';
 import { Sealer, SecretDigest, sha256 } from '../../../infrastructure/crypto/index.js';
 import { Transaction, type NewRow } from '../../../infrastructure/database/index.js';
 import { PublicAddress, type RequestOrigin } from '../../../infrastructure/http/index.js';
@@ -38,7 +38,7 @@ export class DeviceAuthorizationsService {
   /** @throws OAuthError `invalid_client` */
   async request(request: DeviceCodeRequest, origin: RequestOrigin): Promise<DeviceCodeResponse> {
     const client = await publicClient(this.clients, request);
-    const scopes = [...scopesIn(request.scope, SCOPES)];
+    const scopes = [...scopesIn(request.scope, DEVICE_SCOPES)];
     for (let attempt = 1; attempt <= ATTEMPTS; attempt += 1) {
       const deviceCode = randomBytes(DEVICE_CODE_BYTES).toString('base64url');
       const userCode = generateUserCode();

@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { DataSource } from 'typeorm';
-import { BatchedStatement } from '../../../infrastructure/database/index.js';
+import { BatchedStatement, inPositions, type Positioned } from '../../../infrastructure/database/index.js';
 import type { DevicePollState } from './device-authorization.entity.js';
 import { RETURNED_COLUMNS, type AuthorizationRow } from './device-authorizations.repository.js';
 
@@ -68,18 +68,19 @@ export class DevicePollsBatch {
       if (!round) rounds.push((round = new Map()));
       round.set(code, poll);
     }
-    const found = new Map<DevicePoll, PolledAuthorization>();
-    for (const round of rounds) await this.pollDistinct([...round.values()], found);
+    const found = new Map<DevicePoll, PolledAuthorization | undefined>();
+    for (const round of rounds) {
+      const distinct = [...round.values()];
+      const polled = await this.pollDistinct(distinct);
+      for (const [index, poll] of distinct.entries()) found.set(poll, polled[index]);
+    }
     return polls.map((poll) => found.get(poll));
   }
 
   /** Rows are locked in the order of their IDs, so that concurrent statements cannot deadlock. */
-  private async pollDistinct(
-    polls: readonly DevicePoll[],
-    found: Map<DevicePoll, PolledAuthorization>,
-  ): Promise<void> {
+  private async pollDistinct(polls: readonly DevicePoll[]): Promise<(PolledAuthorization | undefined)[]> {
     const isEarly = `previous.accepted_at + previous.interval_seconds * ${ENFORCED_SHARE} * interval '1 second' > excluded.accepted_at`;
-    const rows = await this.dataSource.query<({ position: number } & PolledAuthorization)[]>(
+    const rows = await this.dataSource.query<(PolledAuthorization & Positioned)[]>(
       `WITH polled AS (
          SELECT device_authorization.*, now, position
            FROM unnest($1::bytea[], $2::uuid[], $3::timestamptz[]) WITH ORDINALITY
@@ -106,10 +107,7 @@ export class DevicePollsBatch {
         polls.map((poll) => poll.now),
       ],
     );
-    for (const { position, ...authorization } of rows) {
-      const poll = polls[position - 1];
-      if (poll) found.set(poll, authorization);
-    }
+    return inPositions(polls, rows);
   }
 
   /** If several requests redeem the same code, the first one in the batch succeeds. */

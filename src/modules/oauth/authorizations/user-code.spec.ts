@@ -14,10 +14,16 @@ describe('User codes', () => {
 
   it('are displayed in two groups of four', () => expect(formatUserCode('WDJBMJHT')).toBe('WDJB-MJHT'));
 
-  it.each(['WDJB-MJHT', 'wdjbmjht', ' Wdjb mjht ', 'W.D.J.B/M_J_H_T', 'wdjb—mjht', '"WDJB-MJHT"'])(
-    'are accepted in any case and punctuation: %s',
-    (text) => expect(parseUserCode(text)).toBe('WDJBMJHT'),
-  );
+  it.each([
+    'WDJB-MJHT',
+    'wdjbmjht',
+    'ＷＤＪＢ－ＭＪＨＴ',
+    'ｗｄｊｂ　ｍｊｈｔ',
+    ' Wdjb mjht ',
+    'W.D.J.B/M_J_H_T',
+    'wdjb—mjht',
+    '"WDJB-MJHT"',
+  ])('are accepted in any case and punctuation: %s', (text) => expect(parseUserCode(text)).toBe('WDJBMJHT'));
 
   it.each(['', 'WDJB-MJH', 'WDJB-MJHTB', 'WDJA-MJHT', 'WDJ8-MJHT', 'ẞDJB-MJHT', 'WDJB-MJHT1', '%'])(
     'are rejected when malformed: "%s"',

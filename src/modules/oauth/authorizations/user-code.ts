@@ -1,5 +1,6 @@
 import { randomInt } from 'node:crypto';
 import type { SecretDigest } from '../../../infrastructure/crypto/index.js';
+import { typedCode } from '../../../infrastructure/validation/index.js';
 
 /** RFC 8628, section 6.1: only consonants, so that codes do not form words, and no digits. */
 const LETTERS = 'BCDFGHJKLMNPQRSTVWXZ';
@@ -26,13 +27,13 @@ export function formatUserCode(code: string): string {
  * @returns undefined if the text cannot be a user code
  */
 export function parseUserCode(text: string): string | undefined {
-  const code = text.toUpperCase().replaceAll(/[^\p{L}\p{N}]/gu, '');
+  const code = typedCode(text);
   return USER_CODE.test(code) ? code : undefined;
 }
 
 /** Returns whether the user typed nothing that could be a part of a code. */
 export function isBlankUserCode(text: string): boolean {
-  return !/[\p{L}\p{N}]/u.test(text);
+  return typedCode(text) === '';
 }
 
 /** Returns the keyed digest under which a user code is stored. */

@@ -1,4 +1,4 @@
-import { Controller, Get, Header } from '@nestjs/common';
+import { Controller, Get } from '@nestjs/common';
 import { HiddenFromAgentsGuard, PublicAddress } from '../../../infrastructure/http/index.js';
 import { Topic } from '../../../infrastructure/openapi/index.js';
 import { SECOND } from '../../../infrastructure/time/index.js';
@@ -13,7 +13,7 @@ import {
   type PublicJwk,
 } from './metadata.dto.js';
 
-const CACHE_CONTROL = `public, max-age=${JWKS_CACHED_FOR / SECOND}`;
+const MAX_AGE = JWKS_CACHED_FOR / SECOND;
 
 @Topic('Token management')
 @Controller('.well-known')
@@ -24,16 +24,14 @@ export class MetadataController {
   ) {}
 
   @Get('oauth-authorization-server')
-  @Header('Cache-Control', CACHE_CONTROL)
-  @OAuthMetadata(GET_METADATA, { guards: [HiddenFromAgentsGuard] })
+  @OAuthMetadata(GET_METADATA, { maxAge: MAX_AGE, guards: [HiddenFromAgentsGuard] })
   authorizationServer(): AuthorizationServerMetadata {
     return metadataOf(this.address.of('dashboard'));
   }
 
   /** Reads the keys from the database, so that a new key is published before any process signs with it. */
   @Get('jwks.json')
-  @Header('Cache-Control', CACHE_CONTROL)
-  @OAuthMetadata(GET_KEYS)
+  @OAuthMetadata(GET_KEYS, { maxAge: MAX_AGE })
   async jwks(): Promise<JsonWebKeySet> {
     return { keys: (await this.keys.published()).map(({ publicJwk }) => publicJwk as PublicJwk) };
   }

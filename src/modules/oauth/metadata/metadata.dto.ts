@@ -9,8 +9,9 @@ import {
   type OperationDocument,
 } from '../../../infrastructure/openapi/index.js';
 import { enumeration } from '../../../infrastructure/schemas/index.js';
-import { DEVICE_CODE_GRANT } from '../tokens/tokens.dto.js';
-import { TOKEN_ALGORITHMS } from '../tokens/tokens.entity.js';
+import { authenticationMethodsOf, grantTypesOf } from '../protocol/grant.js';
+import { GRANTS } from '../tokens/grants.js';
+import { TOKEN_ALGORITHMS } from '../access-token.js';
 
 const KEY_ALGORITHM = enumeration(
   'KeyAlgorithm',
@@ -27,10 +28,10 @@ export const metadataOf = (issuer: string) => ({
   revocation_endpoint: `${issuer}/oauth/revoke`,
   introspection_endpoint: `${issuer}/oauth/introspect`,
   jwks_uri: `${issuer}/.well-known/jwks.json`,
-  grant_types_supported: [DEVICE_CODE_GRANT],
+  grant_types_supported: grantTypesOf(GRANTS),
   response_types_supported: [] as string[],
   scopes_supported: SCOPES as readonly Scope[],
-  token_endpoint_auth_methods_supported: ['none'],
+  token_endpoint_auth_methods_supported: authenticationMethodsOf(GRANTS),
   revocation_endpoint_auth_methods_supported: ['none'],
   introspection_endpoint_auth_methods_supported: ['client_secret_basic'],
 });
@@ -38,8 +39,8 @@ export const metadataOf = (issuer: string) => ({
 @ApiSchema({
   description:
     'Metadata of an authorization server: [RFC 8414, section 2](https://www.rfc-editor.org/rfc/rfc8414#section-2). The ' +
-    '`issuer` is the `iss` of tokens, and also their `aud`. The only grant is the device flow. Introspection requires the ' +
-    'credentials of the API client.',
+    '`issuer` is the `iss` of tokens, and also their `aud`. The grants are the device flow, and client credentials for ' +
+    'API keys, and tokens of workloads that a key trusts. Introspection requires the credentials of the API client.',
 })
 export class AuthorizationServerMetadata extends DocumentLike(
   'RFC 8414 and its extensions',

@@ -1,13 +1,13 @@
-import type { Scope } from '../../../infrastructure/auth/index.js';
+import { describeScope } from '../../../infrastructure/auth/index.js';
 import type { PlatformEnvironment } from '../../../infrastructure/config/index.js';
 import {
   Details,
   Form,
   noticePage,
-  RelativeTime,
   SubmitButton,
   TextField,
   type PageResponse,
+  Moment,
 } from '../../../infrastructure/pages/index.js';
 import type { DeviceAuthorization } from '../authorizations/device-authorization.entity.js';
 
@@ -19,13 +19,6 @@ const CODE_NOT_FOUND_HINT =
 const ENVIRONMENTS: Readonly<Record<PlatformEnvironment, string>> = {
   development: 'Development: test data only',
   production: 'Production: real users and real data',
-};
-
-const SCOPES: Readonly<Record<Scope, string>> = {
-  'request_logs:read':
-    'Read request logs: the requests of your API client and the deliveries of its webhooks',
-  'webhook_endpoints:read': 'View webhook endpoints',
-  'webhook_endpoints:write': 'Create, update, and delete webhook endpoints',
 };
 
 export function codePage(userCode: string, isUnknown = false): PageResponse {
@@ -85,7 +78,7 @@ export function confirmationPage(
         <p>The device gets access on your behalf for 15 minutes:</p>
         <ul>
           {request.scopes.map((scope) => (
-            <li key={scope}>{SCOPES[scope]}</li>
+            <li key={scope}>{describeScope(scope)}</li>
           ))}
         </ul>
         <h2>Where the request comes from</h2>
@@ -107,7 +100,7 @@ export function confirmationPage(
                 <span class="hint">Reported by the device, which can claim anything</span>
               </>,
             ],
-            ['Requested', <RelativeTime key="time" time={request.requestedAt} />],
+            ['Requested', <Moment key="time" time={request.requestedAt} />],
           ]}
         />
       </>

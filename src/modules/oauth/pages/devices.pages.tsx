@@ -6,16 +6,16 @@ import {
   ButtonLink,
   DashboardAction,
   ListPage,
-  RelativeTime,
   Visit,
   type ListDescription,
   type PageResponse,
   type PageVisit,
+  Moment,
 } from '../../../infrastructure/pages/index.js';
 import { ApiClientDirectory } from '../../api-clients/index.js';
 import { DeviceApprovalsService } from '../authorizations/device-approvals.service.js';
 import type { DeviceAccess } from '../authorizations/device-authorizations.repository.js';
-import { TOKEN_LIFETIME } from '../tokens/tokens.entity.js';
+import { TOKEN_LIFETIME } from '../access-token.js';
 
 const PATH = '/dashboard/devices';
 
@@ -47,6 +47,7 @@ export class DevicesPage extends ListPage(ANY_USER) {
         {
           title: 'API client',
           kind: 'text',
+          isOnDeskOnly: true,
           cell: ({ clientId, environment }) => (
             <span>
               {clientNames.get(clientId)} <span class={`environment ${environment}`}>{environment}</span>
@@ -55,9 +56,9 @@ export class DevicesPage extends ListPage(ANY_USER) {
             </span>
           ),
         },
-        { title: 'IP address', kind: 'id', cell: ({ ip }) => ip },
+        { title: 'IP address', kind: 'id', isOnDeskOnly: true, cell: ({ ip }) => ip },
         { title: 'Approved', kind: 'time', cell: ({ decidedAt }) => decidedAt },
-        { title: 'Access ends', kind: 'moment', cell: ({ redeemedAt }) => <End redeemedAt={redeemedAt} /> },
+        { title: 'Access ends', kind: 'time', cell: ({ redeemedAt }) => <End redeemedAt={redeemedAt} /> },
         {
           title: 'Actions',
           kind: 'buttons',
@@ -90,5 +91,5 @@ export class DevicesPage extends ListPage(ANY_USER) {
 
 function End({ redeemedAt }: Pick<DeviceAccess, 'redeemedAt'>): VNode {
   if (!redeemedAt) return <>15 minutes after the program continues</>;
-  return <RelativeTime time={new Date(redeemedAt.getTime() + TOKEN_LIFETIME)} />;
+  return <Moment time={new Date(redeemedAt.getTime() + TOKEN_LIFETIME)} isInColumn />;
 }

@@ -16,6 +16,8 @@ export const OAUTH_ERROR_CODES = [
   'invalid_request',
   'invalid_client',
   'invalid_grant',
+  'unauthorized_client',
+  'invalid_scope',
   'unsupported_grant_type',
   'unsupported_response_type',
   'invalid_target',
@@ -97,19 +99,31 @@ export const EXPIRED_TOKEN = new OAuthErrorKind(400, 'INVALID_REQUEST', 'INVALID
 
 export const INVALID_GRANT = new OAuthErrorKind(400, 'INVALID_REQUEST', 'INVALID_FIELD', {
   oauthCode: 'invalid_grant',
-  when: 'The device code is unknown, has already been used, or belongs to another client (`invalid_grant`).',
+  when: 'The device code is unknown, has already been used or belongs to another client, or the assertion is not accepted (`invalid_grant`).',
   message: 'The device code is not valid.',
 });
 
 export const UNSUPPORTED_GRANT_TYPE = new OAuthErrorKind(400, 'INVALID_REQUEST', 'INVALID_FIELD', {
   oauthCode: 'unsupported_grant_type',
   when: 'The grant type is not supported (`unsupported_grant_type`).',
-  message: 'The grant type must be urn:ietf:params:oauth:grant-type:device_code.',
+  message: 'The grant type is not supported.',
+});
+
+export const UNAUTHORIZED_CLIENT = new OAuthErrorKind(400, 'INVALID_REQUEST', 'NO_ACCESS', {
+  oauthCode: 'unauthorized_client',
+  when: 'The client sent its secret, which cannot be exchanged for access tokens: it needs an API key (`unauthorized_client`).',
+  message: 'Send an API key in place of the secret.',
+});
+
+export const INVALID_SCOPE = new OAuthErrorKind(400, 'INVALID_REQUEST', 'INSUFFICIENT_SCOPE', {
+  oauthCode: 'invalid_scope',
+  when: 'The API key lacks a scope that the access token should have (`invalid_scope`).',
+  message: 'The API key lacks a scope that was requested.',
 });
 
 export const INVALID_REQUEST = new OAuthErrorKind(400, 'INVALID_REQUEST', 'INVALID_FIELD', {
   oauthCode: 'invalid_request',
-  when: 'A parameter is missing or given more than once with different values, the body is not a form, or the endpoint does not accept an `Authorization` header (`invalid_request`).',
+  when: 'A parameter is missing or given more than once with different values, the body is not a form, or the request has an `Authorization` header that the endpoint or the grant does not accept (`invalid_request`).',
   message: 'The client id field is required.',
 });
 

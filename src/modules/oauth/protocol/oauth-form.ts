@@ -1,10 +1,10 @@
-import { createParamDecorator, type ExecutionContext, type Type } from '@nestjs/common';
+import { createParamDecorator, type ExecutionContext } from '@nestjs/common';
 import { IsString } from 'class-validator';
-import type { Request, Response } from 'express';
-import { readForm } from '../../../infrastructure/http/index.js';
+import type { Request } from 'express';
+import type { FormFields } from '../../../infrastructure/http/index.js';
 import { Field } from '../../../infrastructure/validation/index.js';
 import { ApiClientDirectory, type ClientRecord } from '../../api-clients/index.js';
-import { INVALID_CLIENT, INVALID_REQUEST, UNSUPPORTED_GRANT_TYPE } from './oauth-errors.js';
+import { INVALID_CLIENT, INVALID_REQUEST } from './oauth-errors.js';
 
 /**
  * The parameters of a form that are not empty (RFC 6749, section 3.1). The values of one that is repeated are an array, unless they
@@ -13,25 +13,44 @@ import { INVALID_CLIENT, INVALID_REQUEST, UNSUPPORTED_GRANT_TYPE } from './oauth
 export type FormParameters = Readonly<Record<string, string | string[]>>;
 
 /**
- * Injects the form sent by a public client (RFC 8252, section 8.4). Credentials are rejected, because the client
- * probably called the wrong endpoint and should stop sending them. A client ID with an empty secret identifies a client like the
- * parameter `client_id` (RFC 6749, section 2.3.1).
+ * Injects the form sent by an agent, which is a public client. Some send a secret, in the form or as Basic credentials: there is none
+ * to compare it with, so it is ignored in both. The client ID of Basic credentials identifies an agent that names none in the form.
  */
-export const PublicForm = createParamDecorator(async (_data: unknown, context: ExecutionContext) => {
-  const { authorization } = context.switchToHttp().getRequest<Request>().headers;
-  if (authorization === undefined) return readOAuthForm(context);
-  const id = clientIdIn(authorization);
-  if (id === undefined) throw INVALID_REQUEST.error(CREDENTIALS);
-  const { client_id: sent = id, ...form } = await readOAuthForm(context);
-  if (sent !== id)
-    throw INVALID_REQUEST.error('The Authorization header and the form name different clients.');
-  return { ...form, client_id: id };
+export const AgentForm = createParamDecorator((_data: unknown, context: ExecutionContext): FormParameters => {
+  const { authorization = '' } = context.switchToHttp().getRequest<Request>().headers;
+  const form = formIn(context);
+  const id = form['client_id'] ?? clientIdIn(authorization, WITH_SECRET);
+  return id === undefined ? form : { ...form, client_id: id };
 });
 
-/** Returns the client ID of Basic credentials without a secret. */
-function clientIdIn(authorization: string): string | undefined {
+/**
+ * Injects the form sent by a device (RFC 8252, section 8.4). Credentials are rejected, because the client probably
+ * called the wrong endpoint and should stop sending them: API clients have a secret. A client ID with an empty secret identifies a
+ * client like the parameter `client_id` (RFC 6749, section 2.3.1).
+ */
+export const PublicForm = createParamDecorator(
+  (_data: unknown, context: ExecutionContext): FormParameters => {
+    const { headers, user } = context.switchToHttp().getRequest<Request>();
+    const { authorization } = headers;
+    // A guard has authenticated an API client.
+    if (authorization === undefined || user) return formIn(context);
+    const id = clientIdIn(authorization, WITHOUT_SECRET);
+    if (id === undefined) throw INVALID_REQUEST.error(CREDENTIALS);
+    const { client_id: sent = id, ...form } = formIn(context);
+    if (sent !== id)
+      throw INVALID_REQUEST.error('The Authorization header and the form name different clients.');
+    return { ...form, client_id: id };
+  },
+);
+
+const WITHOUT_SECRET = /^([^:]+):$/;
+/** Some agents do not encode the URL that is their client ID. */
+const WITH_SECRET = /^((?:https:\/\/)?[^:]+):/;
+
+/** Returns the client ID of Basic credentials of this form. */
+function clientIdIn(authorization: string, credentials: RegExp): string | undefined {
   const [, encoded = ''] = /^basic +([\w+/-]+={0,2}) *$/i.exec(authorization) ?? [];
-  const [, id] = /^([^:]+):$/.exec(Buffer.from(encoded, 'base64').toString()) ?? [];
+  const [, id] = credentials.exec(Buffer.from(encoded, 'base64').toString()) ?? [];
   // Both parts are encoded like a form.
   return id === undefined
     ? undefined
@@ -40,13 +59,12 @@ function clientIdIn(authorization: string): string | undefined {
 
 /** Injects the form sent by an authenticated client. */
 export const ConfidentialForm = createParamDecorator((_data: unknown, context: ExecutionContext) =>
-  readOAuthForm(context),
+  formIn(context),
 );
 
-async function readOAuthForm(context: ExecutionContext): Promise<FormParameters> {
-  const http = context.switchToHttp();
-  const form = await readForm(http.getRequest<Request>(), http.getResponse<Response>());
-  return parametersIn(form.entries());
+/** `FormBodyGuard` has read the form. */
+function formIn(context: ExecutionContext): FormParameters {
+  return parametersIn((context.switchToHttp().getRequest<Request>().body as FormFields).entries());
 }
 
 /** Returns the parameters by name: see `FormParameters`. */
@@ -64,9 +82,9 @@ export function parametersIn(entries: Iterable<readonly [name: string, value: st
 
 /** Only a value that contradicts another one is an error. */
 const REPEATED = 'A parameter of the form is given more than once.';
-const CREDENTIALS = 'This endpoint takes no Authorization header.';
+const CREDENTIALS = 'This request takes no Authorization header.';
 
-/** What can be wrong with the form of a public client, besides a missing parameter. */
+/** The problems of a form of a public client, besides a missing parameter. */
 export const PUBLIC_FORM_PROBLEMS = [
   REPEATED,
   CREDENTIALS,
@@ -110,7 +128,7 @@ export async function publicClient(
   directory: ApiClientDirectory,
   { client_id: id }: { readonly client_id: string },
 ): Promise<ClientRecord> {
-  return INVALID_CLIENT.unlessFound(await directory.find(id));
+  return INVALID_CLIENT.requireFound(await directory.find(id));
 }
 
 /**
@@ -124,26 +142,4 @@ export function scopesIn<Name extends string>(
   const names = new Set(text?.split(' '));
   const known = allowed.filter((scope) => names.has(scope));
   return known.length > 0 ? known : allowed;
-}
-
-/** A grant of a token endpoint: the parameters that it reads, and what it does with them. */
-export interface Grant<Client, Parameters, Tokens> {
-  readonly grantType: string;
-  readonly parameters: Type<Parameters>;
-  handle(client: Client, parameters: Parameters): Promise<Tokens>;
-}
-
-/**
- * Returns the grant that a form names.
- *
- * @throws OAuthError `unsupported_grant_type`
- */
-export function grantOf<Client, Tokens>(
-  grants: readonly Grant<Client, object, Tokens>[],
-  grantType: string,
-): Grant<Client, object, Tokens> {
-  const grant = grants.find((each) => each.grantType === grantType);
-  if (grant) return grant;
-  const supported = grants.map((each) => each.grantType).join(' or ');
-  throw UNSUPPORTED_GRANT_TYPE.error(`The grant type must be ${supported}.`);
 }

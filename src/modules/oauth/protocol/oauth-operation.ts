@@ -1,6 +1,7 @@
 import {
   applyDecorators,
   Catch,
+  Header,
   HttpCode,
   UseFilters,
   UseGuards,
@@ -8,9 +9,16 @@ import {
   type Type,
 } from '@nestjs/common';
 import { ApiConsumes, ApiSecurity } from '@nestjs/swagger';
-import { INVALID_API_KEYS, OAuthClientAuthGuard } from '../../../infrastructure/auth/index.js';
+import {
+  INVALID_API_KEYS,
+  OAuthClientAuthGuard,
+  ScopeGuard,
+  TokenClientAuthGuard,
+  type Scope,
+} from '../../../infrastructure/auth/index.js';
 import {
   bodyTooLarge,
+  INSUFFICIENT_SCOPE,
   INTERNAL_ERROR,
   PAYLOAD_TOO_LARGE,
   RATE_LIMIT_EXCEEDED,
@@ -19,7 +27,14 @@ import {
   type ApiError,
 } from '../../../infrastructure/errors/index.js';
 import type { Surface } from '../../../infrastructure/config/index.js';
-import { ExceptionFilter, FORM_LIMIT, JsonBodyGuard } from '../../../infrastructure/http/index.js';
+import {
+  ExceptionFilter,
+  FORM_LIMIT,
+  FormBodyGuard,
+  JsonBodyGuard,
+  OpenToOtherOrigins,
+  RepeatAfterSlowBody,
+} from '../../../infrastructure/http/index.js';
 import {
   DocumentedOperation,
   EnumProperty,
@@ -32,8 +47,9 @@ import {
 } from '../../../infrastructure/openapi/index.js';
 import { perMinute, type RateLimit } from '../../../infrastructure/rate-limiting/index.js';
 import { enumeration } from '../../../infrastructure/schemas/index.js';
-import { RateLimitGuard } from '../../../infrastructure/surfaces/index.js';
+import { RateLimitGuard, withScope } from '../../../infrastructure/surfaces/index.js';
 import { OAuthConfiguration } from '../oauth.configuration.js';
+import { confidentialTypesIn, type GrantClass } from './grant.js';
 import { OAUTH_ERROR_CODES, OAuthError, UNSUPPORTED_ENCODING, type OAuthErrorCode } from './oauth-errors.js';
 
 /** The OAuth codes of errors that are not specific to OAuth. */
@@ -94,14 +110,16 @@ class OAuthErrorResponse extends ErrorResponse {
 }
 
 interface OAuthChecks {
-  /** Basic credentials, checked before the rate limit; without them, a client only identifies itself. */
-  readonly security?: 'basic';
+  /** The scope that API keys require: the endpoint takes Basic credentials, checked before the rate limit. Without it, a client only identifies itself. */
+  readonly scope?: Scope;
   /** Defaults to `dashboard`. */
   readonly surface?: Surface;
   /** How the body is sent. Defaults to a form. */
   readonly body?: 'form' | 'json';
   /** Checked before the body is read; the default is one limit per IP address, and per issuer, for all OAuth endpoints. */
   readonly limit?: RateLimit;
+  /** The grants of a token endpoint. The clients of some authenticate, after the form was read. */
+  readonly grants?: readonly GrantClass[];
 }
 
 /** Generous, because an office full of devices polls from one address. */
@@ -136,24 +154,32 @@ const ERROR_BODY: ErrorBodyDocument = { model: OAuthErrorResponse, bodyOf: oauth
 /** An OAuth endpoint: takes a form by default, and its errors have both the fields of OAuth and those of the API. */
 export function OAuthOperation(
   document: OperationDocument,
-  { security, surface = 'dashboard', body = 'form', limit = limitOf(surface) }: OAuthChecks = {},
+  { scope, grants = [], surface = 'dashboard', body = 'form', limit = limitOf(surface) }: OAuthChecks = {},
 ): MethodDecorator {
+  const credentials = scope ? [OAuthClientAuthGuard] : [];
+  const access = scope ? [ScopeGuard(scope)] : [];
+  const confidential = confidentialTypesIn(grants);
+  const readBody = body === 'form' ? FormBodyGuard : JsonBodyGuard;
   return applyDecorators(
     HttpCode(document.status ?? 200),
     UseGuards(
-      ...(security ? [OAuthClientAuthGuard] : []),
+      ...credentials,
       ...limitGuards(limit),
-      ...(body === 'json' ? [JsonBodyGuard] : []),
+      ...access,
+      readBody,
+      RepeatAfterSlowBody(...credentials, ...access),
+      ...(confidential.length > 0 ? [TokenClientAuthGuard(confidential)] : []),
     ),
+    ...opened(surface),
     UseFilters(OAuthExceptionFilter),
-    ApiSecurity(security ?? {}),
+    ApiSecurity(scope ? 'basic' : {}),
     ...(body === 'form' ? [ApiConsumes('application/x-www-form-urlencoded')] : []),
     DocumentedOperation(surface, {
-      ...document,
+      ...(scope ? withScope(document, scope) : document),
       errorBody: ERROR_BODY,
       errors: [
         ...document.errors,
-        ...(security ? [INVALID_API_KEYS] : []),
+        ...(scope ? [INVALID_API_KEYS, INSUFFICIENT_SCOPE] : []),
         RATE_LIMIT_EXCEEDED,
         ...(body === 'form'
           ? [FORM_TOO_LARGE, UNSUPPORTED_ENCODING]
@@ -165,18 +191,27 @@ export function OAuthOperation(
   );
 }
 
+/** Agents may run in a browser. They send no credentials of an organization. */
+function opened(surface: Surface): MethodDecorator[] {
+  return surface === 'connector' ? [OpenToOtherOrigins()] : [];
+}
+
 interface MetadataOptions {
   readonly surface?: Surface;
+  /** Seconds for which clients and proxies may cache the metadata. */
+  readonly maxAge: number;
   readonly guards?: readonly Type<CanActivate>[];
 }
 
 /** An operation that returns public metadata of an authorization server, to requests that the other guards admit. */
 export function OAuthMetadata(
   document: OperationDocument,
-  { surface = 'dashboard', guards = [] }: MetadataOptions = {},
+  { surface = 'dashboard', maxAge, guards = [] }: MetadataOptions,
 ): MethodDecorator {
   return applyDecorators(
+    Header('Cache-Control', `public, max-age=${maxAge}`),
     UseGuards(...limitGuards(limitOf(surface)), ...guards),
+    ...opened(surface),
     UseFilters(OAuthExceptionFilter),
     ApiSecurity({}),
     DocumentedOperation(surface, {

@@ -1,23 +1,35 @@
 import { Injectable } from '@nestjs/common';
-import { errors, jwtVerify, SignJWT, type JWTHeaderParameters } from 'jose';
-import { LRUCache } from 'lru-cache';
+import {
+  decodeProtectedHeader,
+  errors,
+  jwtVerify,
+  SignJWT,
+  type JWTHeaderParameters,
+  type JWTPayload,
+} from 'jose';
+import { BoundedCache } from '../../../infrastructure/caching/index.js';
 import type { DashboardPrincipal, DashboardRole, Scope } from '../../../infrastructure/auth/index.js';
 import type { PlatformEnvironment } from '../../../infrastructure/config/index.js';
-import { sha256 } from '../../../infrastructure/crypto/index.js';
 import { PublicAddress } from '../../../infrastructure/http/index.js';
+import { cacheKeyOf } from '../../../infrastructure/issued-tokens/index.js';
 import { Clock, SECOND } from '../../../infrastructure/time/index.js';
-import { TOKEN_LIFETIME, TOKEN_ALGORITHMS } from './tokens.entity.js';
+import { TOKEN_LIFETIME, TOKEN_ALGORITHMS } from '../access-token.js';
 import { TokenKeyring, type ImportedKey } from './token-keyring.js';
 
 /** RFC 9068, section 2.1: prevents other JWTs of the service from being used as access tokens. */
 const TYPE = 'at+jwt';
 
-export interface AccessTokenGrant extends DashboardPrincipal {
+export interface AccessTokenGrant extends Pick<
+  DashboardPrincipal,
+  'userId' | 'organizationId' | 'role' | 'accessVersion'
+> {
   /** The ID of the device authorization, so that the token can be revoked without knowing it. */
   readonly tokenId: string;
   readonly clientId: string;
   readonly environment: PlatformEnvironment;
   readonly scopes: readonly Scope[];
+  /** The API key that the token is issued for, in place of a user. */
+  readonly keyId?: string;
 }
 
 /** The claims of an access token (RFC 9068, section 2.2). */
@@ -36,6 +48,8 @@ export interface AccessTokenClaims {
   readonly org: string;
   /** The user's access version when the token was issued. */
   readonly access_version: number;
+  /** The API key, in a token without a user. */
+  readonly key_id?: string;
 }
 
 /** Maximum number of verified tokens in the cache. */
@@ -54,7 +68,7 @@ export class AccessTokensService {
    * Caches verified tokens, because verifying a signature occupies a thread of the pool. Keyed by digest, because a
    * token is a secret.
    */
-  private readonly verified = new LRUCache<string, VerifiedToken>({ max: MAX_CACHED_TOKENS });
+  private readonly verified = new BoundedCache<VerifiedToken>({ max: MAX_CACHED_TOKENS });
 
   constructor(
     private readonly keyring: TokenKeyring,
@@ -72,6 +86,7 @@ export class AccessTokensService {
       roles: [grant.role],
       org: grant.organizationId,
       access_version: grant.accessVersion,
+      ...(grant.keyId !== undefined && { key_id: grant.keyId }),
     })
       .setProtectedHeader({ alg: algorithm, typ: TYPE, kid })
       .setIssuer(this.issuer)
@@ -89,20 +104,24 @@ export class AccessTokensService {
    * @returns undefined if it is not an access token of this service
    */
   async read(token: string): Promise<AccessTokenClaims | 'expired' | undefined> {
-    const digest = sha256(token).toString('base64');
+    const claims = await this.find(token);
+    return claims && claims.exp * SECOND <= this.clock.milliseconds() ? 'expired' : claims;
+  }
+
+  /** Like `read()`, but also returns the claims of a token that has expired by the clock of this process. */
+  async find(token: string): Promise<AccessTokenClaims | undefined> {
+    const digest = cacheKeyOf(token);
     const known = this.verified.get(digest) ?? (await this.verify(token));
-    if (known === undefined || known === 'expired') return known;
     // Tokens of a key that is no longer published are no longer accepted.
-    const isTrusted = (await this.keyring.verifier(known.kid)) !== undefined;
-    if (isTrusted && known.claims.exp * SECOND > this.clock.milliseconds()) {
+    if (known && (await this.keyring.verifier(known.kid))) {
       this.verified.set(digest, known);
       return known.claims;
     }
     this.verified.delete(digest);
-    return isTrusted ? 'expired' : undefined;
+    return undefined;
   }
 
-  private async verify(token: string): Promise<VerifiedToken | 'expired' | undefined> {
+  private async verify(token: string): Promise<VerifiedToken | undefined> {
     try {
       const { payload, protectedHeader } = await jwtVerify<AccessTokenClaims>(
         token,
@@ -119,7 +138,11 @@ export class AccessTokensService {
       return { kid: protectedHeader.kid ?? '', claims: payload };
     } catch (error) {
       // Checked last, so everything else about the token is right.
-      if (error instanceof errors.JWTExpired) return 'expired';
+      if (error instanceof errors.JWTExpired)
+        return {
+          kid: decodeProtectedHeader(token).kid ?? '',
+          claims: error.payload as JWTPayload & AccessTokenClaims,
+        };
       if (error instanceof errors.JOSEError) return undefined;
       throw error;
     }

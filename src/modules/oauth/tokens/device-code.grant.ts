@@ -1,13 +1,16 @@
 import { Injectable } from '@nestjs/common';
+import type { Request } from 'express';
 import type { DashboardPrincipal } from '../../../infrastructure/auth/index.js';
 import { sha256 } from '../../../infrastructure/crypto/index.js';
 import { Transaction } from '../../../infrastructure/database/index.js';
-import { Clock, SECOND } from '../../../infrastructure/time/index.js';
-import type { ClientRecord } from '../../api-clients/index.js';
+import { Clock } from '../../../infrastructure/time/index.js';
+import { validated } from '../../../infrastructure/validation/index.js';
+import { ApiClientDirectory, type ClientRecord } from '../../api-clients/index.js';
 import { DashboardUsersService } from '../../dashboard-users/index.js';
 import { DeviceAuthorization } from '../authorizations/device-authorization.entity.js';
 import { DevicePollsBatch } from '../authorizations/device-polls.batch.js';
 import { type AuthorizationRow } from '../authorizations/device-authorizations.repository.js';
+import { bearerToken } from '../protocol/grant.js';
 import {
   ACCESS_DENIED,
   AUTHORIZATION_PENDING,
@@ -15,18 +18,26 @@ import {
   INVALID_GRANT,
   SLOW_DOWN,
 } from '../protocol/oauth-errors.js';
-import type { Grant } from '../protocol/oauth-form.js';
+import { publicClient, type FormParameters } from '../protocol/oauth-form.js';
 import { AccessTokensService } from './access-tokens.service.js';
-import { TOKEN_LIFETIME } from './tokens.entity.js';
-import { DEVICE_CODE_GRANT, ExchangeDeviceCodeRequest, type AccessTokenResponse } from './tokens.dto.js';
+import { TOKEN_LIFETIME } from '../access-token.js';
+import {
+  DEVICE_CODE,
+  ExchangeDeviceCodeRequest,
+  PublicClientTokenRequest,
+  type AccessTokenResponse,
+  type TokenGrant,
+} from './grants.dto.js';
 
 /** Exchanges a device code for an access token (specification, operation 2; RFC 8628, sections 3.4 and 3.5). */
 @Injectable()
-export class DeviceCodeGrant implements Grant<ClientRecord, ExchangeDeviceCodeRequest, AccessTokenResponse> {
-  readonly grantType = DEVICE_CODE_GRANT;
+export class DeviceCodeGrant implements TokenGrant<ClientRecord, ExchangeDeviceCodeRequest> {
+  static readonly grantType = DEVICE_CODE;
+  static readonly authentication = 'none';
   readonly parameters = ExchangeDeviceCodeRequest;
 
   constructor(
+    private readonly clients: ApiClientDirectory,
     private readonly transaction: Transaction,
     private readonly batch: DevicePollsBatch,
     private readonly users: DashboardUsersService,
@@ -34,13 +45,18 @@ export class DeviceCodeGrant implements Grant<ClientRecord, ExchangeDeviceCodeRe
     private readonly clock: Clock,
   ) {}
 
+  /** @throws OAuthError `invalid_client` */
+  clientOf(_request: Request, form: FormParameters): Promise<ClientRecord> {
+    return publicClient(this.clients, validated(PublicClientTokenRequest, form));
+  }
+
   /**
    * Checks the code and its state, in this order, and issues the token.
    *
    * @throws OAuthError with a code of RFC 6749, section 5.2, for an invalid code, or of RFC 8628,
    * section 3.5, for the state of the device authorization
    */
-  async handle(
+  async issue(
     { clientId }: ClientRecord,
     { device_code: deviceCode }: ExchangeDeviceCodeRequest,
   ): Promise<AccessTokenResponse> {
@@ -61,14 +77,8 @@ export class DeviceCodeGrant implements Grant<ClientRecord, ExchangeDeviceCodeRe
       }
       // Sign before redeeming the code, so that the device can retry if signing fails.
       const token = await this.tokens.sign({ ...authorization, ...user, tokenId: authorization.id });
-      if (await this.batch.redemptions.add({ id: authorization.id, now: this.clock.now() })) {
-        return {
-          token_type: 'Bearer',
-          expires_in: TOKEN_LIFETIME / SECOND,
-          access_token: token,
-          scope: authorization.scopes.join(' '),
-        };
-      }
+      if (await this.batch.redemptions.add({ id: authorization.id, now: this.clock.now() }))
+        return bearerToken(token, TOKEN_LIFETIME, authorization.scopes);
       // Another request redeemed or withdrew the code, or it expired: read its final state in the next pass.
     }
   }

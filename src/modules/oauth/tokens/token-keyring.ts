@@ -2,7 +2,8 @@ import { Injectable } from '@nestjs/common';
 import { importJWK, type CryptoKey, type JWK } from 'jose';
 import { Clock, MINUTE, SECOND } from '../../../infrastructure/time/index.js';
 import { signingKey, TokenSigningKeysService } from './token-signing-keys.service.js';
-import type { TokenAlgorithm, TokenSigningKey } from './tokens.entity.js';
+import type { TokenAlgorithm } from '../access-token.js';
+import type { TokenSigningKey } from './token-signing-key.entity.js';
 
 export interface ImportedKey {
   readonly kid: string;
@@ -24,6 +25,7 @@ export class TokenKeyring {
   private keys: readonly TokenSigningKey[] = [];
   private readonly imported = new Map<string, CryptoKey>();
   private loadedAt = -Infinity;
+  private loading: Promise<void> | undefined;
 
   constructor(
     private readonly source: TokenSigningKeysService,
@@ -52,14 +54,21 @@ export class TokenKeyring {
     return this.keys.find((key) => key.kid === kid);
   }
 
-  private async load(): Promise<void> {
-    this.keys = await this.source.published();
-    this.loadedAt = this.clock.milliseconds();
+  /** Shared by all who need it: strangers can send many tokens with unknown keys at once. */
+  private load(): Promise<void> {
+    this.loading ??= this.source
+      .published()
+      .then((keys) => {
+        this.keys = keys;
+        this.loadedAt = this.clock.monotonic();
+      })
+      .finally(() => (this.loading = undefined));
+    return this.loading;
   }
 
-  /** Returns the milliseconds since the last load, as an absolute value, so that a clock that was set back also causes a reload. */
+  /** Returns the milliseconds since the last load. */
   private age(): number {
-    return Math.abs(this.clock.milliseconds() - this.loadedAt);
+    return this.clock.monotonic() - this.loadedAt;
   }
 
   private async importKey(

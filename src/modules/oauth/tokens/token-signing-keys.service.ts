@@ -1,13 +1,18 @@
 import { randomUUID } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
-import { Cron } from '@nestjs/schedule';
 import { exportJWK, generateKeyPair, type JWK } from 'jose';
 import { Sealer } from '../../../infrastructure/crypto/index.js';
-import { JobLock, Transaction, Transactional } from '../../../infrastructure/database/index.js';
+import {
+  DatabaseClock,
+  OverdueWork,
+  Transaction,
+  Transactional,
+} from '../../../infrastructure/database/index.js';
 import { OperatorError } from '../../../infrastructure/errors/index.js';
-import { Clock, DAY, hourlyAt, MINUTE } from '../../../infrastructure/time/index.js';
+import { Clock, CLOCK_TOLERANCE, DAY, HOUR, MINUTE } from '../../../infrastructure/time/index.js';
 import { OAuthConfiguration } from '../oauth.configuration.js';
-import { TOKEN_LIFETIME, TokenSigningKey, type TokenAlgorithm } from './tokens.entity.js';
+import { TOKEN_LIFETIME, type TokenAlgorithm } from '../access-token.js';
+import { TokenSigningKey } from './token-signing-key.entity.js';
 
 /** How long a key is published before it signs: longer than clients may cache the JWKS. */
 const PUBLISHED_BEFORE_USE = 10 * MINUTE;
@@ -38,6 +43,12 @@ export function signingKey(keys: readonly TokenSigningKey[], now: Date): TokenSi
   return keys.find(({ signsFrom }) => signsFrom <= now) ?? keys.at(-1);
 }
 
+/** Returns the newest key, without those of a process whose clock was ahead: they sign later than any key that is published now. */
+function newestKey(keys: readonly TokenSigningKey[], now: Date): TokenSigningKey | undefined {
+  const latest = now.getTime() + PUBLISHED_BEFORE_USE + CLOCK_TOLERANCE;
+  return keys.find(({ signsFrom }) => signsFrom.getTime() <= latest);
+}
+
 export interface TokenSigningKeyStatus extends Pick<
   TokenSigningKey,
   'kid' | 'algorithm' | 'createdAt' | 'signsFrom'
@@ -52,9 +63,16 @@ export class TokenSigningKeysService {
     private readonly transaction: Transaction,
     private readonly sealer: Sealer,
     private readonly configuration: OAuthConfiguration,
-    private readonly lock: JobLock,
     private readonly clock: Clock,
-  ) {}
+    private readonly databaseClock: DatabaseClock,
+    overdue: OverdueWork,
+  ) {
+    overdue.add('signing_key_rotation', async () => {
+      const newest = newestKey(await this.keys(), this.clock.now());
+      const { tokenKeyRotationDays: days } = this.configuration;
+      return newest && days > 0 ? new Date(newest.signsFrom.getTime() + days * DAY + HOUR) : null;
+    });
+  }
 
   /** Returns the keys to publish (next, signing and verifying), newest first. Creates the first key if there is none. */
   async published(): Promise<TokenSigningKey[]> {
@@ -69,30 +87,23 @@ export class TokenSigningKeysService {
    */
   @Transactional()
   async rotate(): Promise<TokenSigningKeyStatus> {
-    const [newest] = await this.lockKeys();
+    const keys = await this.lockKeys();
     const now = this.clock.now();
+    const newest = newestKey(keys, now);
     if (newest && newest.signsFrom > now) {
       throw new OperatorError(
         `A new key is already published and starts signing at ${newest.signsFrom.toISOString()}.`,
       );
     }
-    const signsFrom = newest ? new Date(now.getTime() + PUBLISHED_BEFORE_USE) : now;
+    const signsFrom = keys.length > 0 ? new Date(now.getTime() + PUBLISHED_BEFORE_USE) : now;
     const { kid, algorithm, createdAt } = await this.create(signsFrom);
-    return { kid, algorithm, createdAt, signsFrom, state: newest ? 'next' : 'signing' };
-  }
-
-  @Cron(hourlyAt(50))
-  async maintain(): Promise<void> {
-    await this.lock.runExclusively('token-signing-keys.rotation', async () => {
-      await this.rotateIfDue();
-      await this.deleteObsolete();
-    });
+    return { kid, algorithm, createdAt, signsFrom, state: keys.length > 0 ? 'next' : 'signing' };
   }
 
   /** Rotates if the newest key is old enough or uses another algorithm than the one configured. */
   @Transactional()
-  protected async rotateIfDue(): Promise<void> {
-    const [newest] = await this.lockKeys();
+  async rotateIfDue(): Promise<void> {
+    const newest = newestKey(await this.lockKeys(), this.clock.now());
     const { tokenAlgorithm, tokenKeyRotationDays } = this.configuration;
     if (!newest || newest.signsFrom > this.clock.now() || tokenKeyRotationDays === 0) return;
     const age = this.clock.milliseconds() - newest.signsFrom.getTime();
@@ -114,9 +125,10 @@ export class TokenSigningKeysService {
   }
 
   /** Deletes the keys that have been obsolete for more than a day. */
-  private async deleteObsolete(): Promise<void> {
+  async deleteObsolete(): Promise<void> {
+    const now = new Date(await this.databaseClock.timeForDeletion());
     const keys = await this.keys();
-    const kept = publishedKeys(keys, this.clock.now(), DAY);
+    const kept = publishedKeys(keys, now, DAY);
     for (const { kid } of keys.filter((key) => !kept.includes(key)))
       await this.transaction.manager.delete(TokenSigningKey, { kid });
   }

@@ -1,4 +1,5 @@
-import { Controller, Post, Get } from '@nestjs/common';
+import { Controller, Post, Get, Req } from '@nestjs/common';
+import type { Request } from 'express';
 import {
   CurrentClient,
   CurrentActor,
@@ -8,11 +9,13 @@ import {
 import { Topic } from '../../../infrastructure/openapi/index.js';
 import { perMinute } from '../../../infrastructure/rate-limiting/index.js';
 import { DashboardOperation } from '../../../infrastructure/surfaces/index.js';
+import { TokenEndpoint } from '../protocol/grant.js';
 import { ConfidentialForm, PublicForm, type FormParameters } from '../protocol/oauth-form.js';
 import { OAuthOperation } from '../protocol/oauth-operation.js';
 import { OAuthConfiguration } from '../oauth.configuration.js';
+import { GRANTS } from './grants.js';
+import type { AccessTokenResponse } from './grants.dto.js';
 import {
-  AccessTokenResponse,
   CurrentUserResponse,
   EXCHANGE_DEVICE_CODE,
   GET_CURRENT_USER,
@@ -24,20 +27,25 @@ import {
   RevokeTokenRequest,
 } from './tokens.dto.js';
 import { TokensService } from './tokens.service.js';
+import { OAUTH_PERMISSIONS } from '../oauth.capability.js';
 
 @Topic('Access tokens')
 @Controller('oauth')
 export class TokensController {
-  constructor(private readonly tokens: TokensService) {}
+  constructor(private readonly endpoint: TokenEndpoint) {}
 
   @Post('token')
-  @OAuthOperation(EXCHANGE_DEVICE_CODE)
-  exchange(@PublicForm() form: FormParameters): Promise<AccessTokenResponse> {
-    return this.tokens.exchange(form);
+  @OAuthOperation(EXCHANGE_DEVICE_CODE, { grants: GRANTS })
+  exchange(@PublicForm() form: FormParameters, @Req() request: Request): Promise<AccessTokenResponse> {
+    return this.endpoint.exchange(GRANTS, form, request);
   }
 }
 
-@Topic('Token management', 'Revokes and checks access tokens. Finds the authorization server and its keys.')
+@Topic(
+  'Token management',
+  'Revokes and checks access tokens. Finds the authorization server and its keys.',
+  100,
+)
 @Controller('oauth')
 export class TokenManagementController {
   constructor(private readonly tokens: TokensService) {}
@@ -50,7 +58,7 @@ export class TokenManagementController {
 
   @Post('introspect')
   @OAuthOperation(INTROSPECT_TOKEN, {
-    security: 'basic',
+    scope: 'tokens:introspect',
     limit: perMinute('introspection', 'client', OAuthConfiguration, 'introspectionsPerMinute'),
   })
   introspect(
@@ -65,7 +73,7 @@ export class TokenManagementController {
 @Controller()
 export class CurrentUserController {
   @Get('me')
-  @DashboardOperation(GET_CURRENT_USER)
+  @DashboardOperation(GET_CURRENT_USER, OAUTH_PERMISSIONS.getCurrentUser)
   currentUser(@CurrentActor() actor: DashboardActor): CurrentUserResponse {
     return describe(actor);
   }

@@ -2,14 +2,12 @@ import {
   INVALID_API_KEYS,
   ROLE,
   SCOPE,
-  SCOPES,
   type DashboardRole,
   type Scope,
 } from '../../../infrastructure/auth/index.js';
 import type { PlatformEnvironment } from '../../../infrastructure/config/index.js';
 import {
   BooleanProperty,
-  ConstantProperty,
   EnumProperty,
   IntegerProperty,
   ObjectProperty,
@@ -20,8 +18,9 @@ import {
 } from '../../../infrastructure/openapi/index.js';
 import { enumeration } from '../../../infrastructure/schemas/index.js';
 import { ENVIRONMENT, MESSAGES } from '../../../infrastructure/validation/index.js';
-import { EXAMPLE_CLIENT_ID, EXAMPLE_DEVICE_CODE } from '../authorizations/device-authorizations.dto.js';
+import { EXAMPLE_CLIENT_ID } from '../authorizations/device-authorizations.dto.js';
 import { OAuthConfiguration } from '../oauth.configuration.js';
+import { messageAboutGrantType } from '../protocol/grant.js';
 import {
   ACCESS_DENIED,
   AUTHORIZATION_PENDING,
@@ -29,10 +28,14 @@ import {
   INVALID_CLIENT,
   INVALID_GRANT,
   INVALID_REQUEST,
+  INVALID_SCOPE,
   SLOW_DOWN,
+  UNAUTHORIZED_CLIENT,
   UNSUPPORTED_GRANT_TYPE,
 } from '../protocol/oauth-errors.js';
 import { ParameterField, PUBLIC_FORM_PROBLEMS } from '../protocol/oauth-form.js';
+import { GRANTS } from './grants.js';
+import { AccessTokenResponse, EXAMPLE_ACCESS_TOKEN, ExchangeDeviceCodeRequest } from './grants.dto.js';
 
 const TOKEN_TYPE = enumeration(
   'TokenType',
@@ -40,49 +43,8 @@ const TOKEN_TYPE = enumeration(
   '`Bearer`: an access token of the dashboard API. `mcp`: an MCP token.',
 );
 
-/** Looks like a token but has no valid signature. */
-const EXAMPLE_ACCESS_TOKEN =
-  'eyJhbGciOiJFUzI1NiIsInR5cCI6ImF0K2p3dCIsImtpZCI6ImV4YW1wbGUifQ.eyJzdWIiOiJleGFtcGxlIn0.c2lnbmF0dXJl';
-
 const EXAMPLE_USER_ID = '5b0c7a52-43c8-4c0e-9a53-0f2d4f0f6a11';
 const EXAMPLE_ORGANIZATION_ID = '0b9ad2b2-6c34-4d5b-9f0a-3e2c1d4b5a60';
-
-/** RFC 8628, section 3.4. */
-export const DEVICE_CODE_GRANT = 'urn:ietf:params:oauth:grant-type:device_code';
-
-/** What every grant has: the grant that reads the other parameters. */
-export class TokenRequest {
-  @ParameterField('The device code grant.', DEVICE_CODE_GRANT, { const: DEVICE_CODE_GRANT })
-  grant_type!: string;
-}
-
-/** What every grant of a public client has. */
-export class PublicClientTokenRequest extends TokenRequest {
-  @ParameterField('The client that the device code was requested for.', EXAMPLE_CLIENT_ID, { format: 'uuid' })
-  client_id!: string;
-}
-
-export class ExchangeDeviceCodeRequest extends PublicClientTokenRequest {
-  @ParameterField('The code from the device-code request.', EXAMPLE_DEVICE_CODE)
-  device_code!: string;
-}
-
-export class AccessTokenResponse {
-  @ConstantProperty('Bearer', 'How to send the token.')
-  token_type!: 'Bearer';
-
-  @IntegerProperty('Seconds until the token expires.', 900)
-  expires_in!: number;
-
-  @TextProperty(
-    'The token, a JWT (RFC 9068). Keep it secret: anyone who has it can act for the user.',
-    EXAMPLE_ACCESS_TOKEN,
-  )
-  access_token!: string;
-
-  @TextProperty('The scopes of the token, separated by spaces.', SCOPES.join(' '))
-  scope!: string;
-}
 
 export class IntrospectTokenRequest {
   @ParameterField('An access token or MCP token.', EXAMPLE_ACCESS_TOKEN)
@@ -111,7 +73,7 @@ export class IntrospectionResponse {
   token_type?: 'Bearer' | 'mcp';
 
   @TextProperty(
-    'Whom the token acts for: the ID of a dashboard user, or for an MCP token your own identifier for the user.',
+    'Whom the token acts for: the ID of a dashboard user, or of the API client for a token of an API key, or for an MCP token your own identifier for the user.',
     EXAMPLE_USER_ID,
     { required: false },
   )
@@ -188,13 +150,13 @@ export class CurrentTokenResponse {
 }
 
 export class CurrentUserResponse {
-  @UuidProperty('ID of the user.', EXAMPLE_USER_ID)
+  @UuidProperty('ID of the user or the API key.', EXAMPLE_USER_ID)
   id!: string;
 
-  @TextProperty('Name of the user.', 'Ada Lovelace')
+  @TextProperty('Name of the user or the API key.', 'Ada Lovelace')
   name!: string;
 
-  @TextProperty('Email address of the user.', 'ada@example.com')
+  @TextProperty('Email address of the user; `API key` for an API key.', 'ada@example.com')
   email!: string;
 
   @UuidProperty('ID of the user’s organization.', EXAMPLE_ORGANIZATION_ID)
@@ -205,7 +167,7 @@ export class CurrentUserResponse {
 
   @ObjectProperty(
     CurrentTokenResponse,
-    'The access token; null if the request was authenticated by a dashboard login.',
+    'The access token or API key; null if the request was authenticated by a dashboard login.',
     { nullable: true },
   )
   token!: CurrentTokenResponse | null;
@@ -213,6 +175,11 @@ export class CurrentUserResponse {
 
 export const EXCHANGE_DEVICE_CODE: OperationDocument = {
   operationId: 'exchangeDeviceCode',
+  place: 3,
+  repeatable: 'always',
+  ifRepeated:
+    'A code works once. If the response with the token is lost, the next one is `invalid_grant`: [start ' +
+    'again](retrying.md#device-codes-work-once).',
   summary: 'Exchange device code for access token',
   description: (configurationOf) =>
     'Exchanges a device code for an access token (RFC 8628). Poll this operation with the `device_code` until the user ' +
@@ -221,7 +188,12 @@ export const EXCHANGE_DEVICE_CODE: OperationDocument = {
     'is valid for 15 minutes in the environment of the client that it was issued for. It becomes invalid immediately ' +
     'when it is revoked or its user is removed. Each code can be exchanged once. Limit: ' +
     `${configurationOf(OAuthConfiguration).requestsPerMinute} requests per minute per IP address, and one request per ` +
-    '`interval` per code.',
+    '`interval` per code.\n\nThe parameters below are those of the device flow, whose requests have no `Authorization` header. ' +
+    'Two other grants have other parameters. Programs with an API key get a token with `grant_type=client_credentials`, an ' +
+    'optional `scope`, and the `client_id` and the key as Basic credentials (RFC 6749, section 4.4). The token has the scopes ' +
+    'of the key, or those of `scope`, and ends with the key. A workload that an API key trusts sends its own token as the ' +
+    '`assertion`, with the `client_id`, an optional `scope`, and `grant_type=urn:ietf:params:oauth:grant-type:jwt-bearer` ' +
+    '(RFC 7523).',
   body: ExchangeDeviceCodeRequest,
   response: AccessTokenResponse,
   responseDescription: 'The token.',
@@ -231,7 +203,13 @@ export const EXCHANGE_DEVICE_CODE: OperationDocument = {
     ACCESS_DENIED,
     EXPIRED_TOKEN,
     INVALID_GRANT,
-    UNSUPPORTED_GRANT_TYPE,
+    UNAUTHORIZED_CLIENT,
+    INVALID_SCOPE,
+    {
+      kind: UNSUPPORTED_GRANT_TYPE,
+      label: UNSUPPORTED_GRANT_TYPE.label,
+      messages: [messageAboutGrantType(GRANTS)],
+    },
     withExamples(
       INVALID_REQUEST,
       MESSAGES.required('grant type'),
@@ -244,6 +222,8 @@ export const EXCHANGE_DEVICE_CODE: OperationDocument = {
 
 export const REVOKE_TOKEN: OperationDocument = {
   operationId: 'revokeToken',
+  repeatable: 'always',
+  ifRepeated: 'The response is the same.',
   summary: 'Revoke token',
   description: (configurationOf) =>
     'Revokes an access token or an MCP token of the client immediately (RFC 7009). Use it when an agent or a program is ' +
@@ -260,6 +240,8 @@ export const REVOKE_TOKEN: OperationDocument = {
 
 export const INTROSPECT_TOKEN: OperationDocument = {
   operationId: 'introspectToken',
+  repeatable: 'always',
+  ifRepeated: 'The response is the same.',
   summary: 'Introspect token',
   description: (configurationOf) =>
     'Returns the state of a token (RFC 7662). An agent connector uses it to find out whom an MCP token acts for, when it ' +

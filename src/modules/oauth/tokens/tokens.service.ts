@@ -1,32 +1,26 @@
 import { Injectable } from '@nestjs/common';
 import type { AuthenticatedClient } from '../../../infrastructure/auth/index.js';
 import { SECOND } from '../../../infrastructure/time/index.js';
-import { validated } from '../../../infrastructure/validation/index.js';
 import { ApiClientDirectory } from '../../api-clients/index.js';
 import { McpTokensService, type McpTokenData } from '../../mcp-tokens/index.js';
-import { grantOf, publicClient, type FormParameters } from '../protocol/oauth-form.js';
+import { publicClient } from '../protocol/oauth-form.js';
 import { ActiveAccessTokenVerifier, type ActiveAccessToken } from './active-access-token.verifier.js';
 import { AccessTokensService } from './access-tokens.service.js';
-import { DeviceCodeGrant } from './device-code.grant.js';
-import { RevokedTokensRepository } from './revoked-tokens.repository.js';
-import {
-  PublicClientTokenRequest,
-  TokenRequest,
-  type AccessTokenResponse,
-  type IntrospectionResponse,
-  type IntrospectTokenRequest,
-  type RevocationResponse,
-  type RevokeTokenRequest,
+import { RevokedTokensRepository } from '../revoked-tokens.repository.js';
+import type {
+  IntrospectionResponse,
+  IntrospectTokenRequest,
+  RevocationResponse,
+  RevokeTokenRequest,
 } from './tokens.dto.js';
 
 /**
- * Issues access tokens, and revokes (RFC 7009) and introspects (RFC 7662) access tokens and MCP tokens.
+ * Revokes (RFC 7009) and introspects (RFC 7662) access tokens and MCP tokens.
  * `token_type_hint` is ignored, because the two kinds have different formats.
  */
 @Injectable()
 export class TokensService {
   constructor(
-    private readonly deviceCodes: DeviceCodeGrant,
     private readonly clients: ApiClientDirectory,
     private readonly accessTokens: AccessTokensService,
     private readonly verifier: ActiveAccessTokenVerifier,
@@ -34,24 +28,13 @@ export class TokensService {
     private readonly mcpTokens: McpTokensService,
   ) {}
 
-  /**
-   * Checks the grant type, the client and the parameters of the grant, in this order.
-   *
-   * @throws ApiError INVALID_FIELD for a missing parameter, or OAuthError
-   */
-  async exchange(form: FormParameters): Promise<AccessTokenResponse> {
-    const { grant_type: grantType } = validated(TokenRequest, form);
-    const grant = grantOf([this.deviceCodes], grantType);
-    const client = await publicClient(this.clients, validated(PublicClientTokenRequest, form));
-    return grant.handle(client, validated(grant.parameters, form));
-  }
-
   /** Responds the same way whether the token was revoked, is unknown, or belongs to another client (RFC 7009, section 2.2). */
   async revoke({ token, ...request }: RevokeTokenRequest): Promise<RevocationResponse> {
     const { clientId } = await publicClient(this.clients, request);
-    const claims = await this.accessTokens.read(token);
+    // This includes a token that has expired by the clock of this process: another process may still accept it.
+    const claims = await this.accessTokens.find(token);
     if (!claims) await this.mcpTokens.revoke(clientId, token);
-    else if (claims !== 'expired' && claims.client_id === clientId) {
+    else if (claims.client_id === clientId) {
       await this.repository.revoke({ jti: claims.jti, expiresAt: new Date(claims.exp * SECOND) });
     }
     return {};
@@ -64,15 +47,24 @@ export class TokensService {
   ): Promise<IntrospectionResponse> {
     const access = await this.verifier.find(token);
     if (access === 'expired') return { active: false };
-    if (access) return access.claims.client_id === clientId ? describeAccessToken(access) : { active: false };
+    if (access)
+      return access.claims.client_id === clientId && scopeOf(access) !== ''
+        ? describeAccessToken(access)
+        : { active: false };
     const mcp = await this.mcpTokens.introspect(clientId, token);
     return mcp ? describeMcpToken(mcp) : { active: false };
   }
 }
 
-function describeAccessToken({ claims, user }: ActiveAccessToken): IntrospectionResponse {
-  const { access_version: _internal, ...described } = claims;
-  return { active: true, token_type: 'Bearer', ...described, roles: [user.role] };
+/** Returns the scopes of a token without those that its key has lost. */
+function scopeOf({ identity: { credential } }: ActiveAccessToken): string {
+  return credential.kind === 'session' ? '' : [...credential.scopes].join(' ');
+}
+
+function describeAccessToken(access: ActiveAccessToken): IntrospectionResponse {
+  const { access_version: _internal, key_id: _key, ...described } = access.claims;
+  const current = { scope: scopeOf(access), roles: [access.identity.role] };
+  return { active: true, token_type: 'Bearer', ...described, ...current };
 }
 
 function describeMcpToken(token: McpTokenData): IntrospectionResponse {

@@ -1,4 +1,4 @@
-import type { SingleRequestLogEntryResponse } from '../reading/request-logs.dto.js';
+import type { SingleRequestLogEntryResponse } from '../request-logs.dto.js';
 
 /** Returns a curl command that repeats an API request. The log keeps neither credentials nor the body. */
 export function curlOfRequest(
@@ -14,8 +14,11 @@ export function curlOfRequest(
   ]);
 }
 
+/** The connector of an API client, or the one for all clients. Operations about tokens and connections are below it. */
+const CONNECTOR = /^\/mcp(?:\/[\da-f-]{36})?$/i;
+
 export function isToolCall({ path }: Pick<SingleRequestLogEntryResponse, 'path'>): boolean {
-  return path === '/mcp';
+  return CONNECTOR.test(path ?? '');
 }
 
 /** Returns a curl command that calls the same tool. The log keeps neither the token nor the arguments. */
@@ -57,7 +60,8 @@ export function curlOfDelivery(
 const JSON_TYPE = `-H 'Content-Type: application/json'`;
 
 function command(parts: readonly string[]): string {
-  return ['curl -sS', ...parts].join(' \\\n  ');
+  // URLs can contain brackets and braces, which curl expands without `-g`.
+  return ['curl -sSg', ...parts].join(' \\\n  ');
 }
 
 /** Quotes a value for a POSIX shell, which expands nothing between single quotes. */

@@ -6,7 +6,7 @@ interface DeliveryFailure {
   readonly explanation: string;
 }
 
-const FAILURES: Readonly<Record<TransportFailure | 'INTERRUPTED', DeliveryFailure>> = {
+const FAILURES: Readonly<Record<TransportFailure | 'INTERRUPTED' | 'KEY_UNAVAILABLE', DeliveryFailure>> = {
   TIMEOUT: {
     title: 'No response in time',
     explanation:
@@ -36,7 +36,8 @@ const FAILURES: Readonly<Record<TransportFailure | 'INTERRUPTED', DeliveryFailur
   },
   HEADERS_TOO_LARGE: {
     title: 'Headers too large',
-    explanation: 'The headers of your endpoint’s response are longer than 16 KiB.',
+    explanation:
+      'The headers of your endpoint’s response are longer than 16 KiB, or arrived in too many small pieces.',
   },
   FORBIDDEN_ADDRESS: {
     title: 'Address not public',
@@ -45,6 +46,11 @@ const FAILURES: Readonly<Record<TransportFailure | 'INTERRUPTED', DeliveryFailur
   INTERRUPTED: {
     title: 'Interrupted',
     explanation: 'The service was interrupted during the attempt. It retries such attempts by itself.',
+  },
+  KEY_UNAVAILABLE: {
+    title: 'Key not available',
+    explanation:
+      'The service could not read the key or the headers of the endpoint, so it sent nothing. Such attempts do not count: the event waits. The operator of the service has to act.',
   },
 };
 

@@ -1,11 +1,18 @@
+import { permissionOf } from '../../../infrastructure/auth/index.js';
 import type { ComponentChildren, VNode } from 'preact';
 import type { PlatformEnvironment } from '../../../infrastructure/config/index.js';
+import { documentedOperationAt } from '../../../infrastructure/openapi/index.js';
 import {
   ActionButton,
   Allowed,
+  ButtonLink,
   CodeBlock,
+  Copyable,
+  CopyButton,
   dashboardPath,
   Details,
+  Foreign,
+  isolated,
   Moment,
   pathWith,
   RelativeTime,
@@ -14,18 +21,22 @@ import {
   usePage,
   UserLink,
   type Page,
+  type ShownValues,
 } from '../../../infrastructure/pages/index.js';
 import { DAY } from '../../../infrastructure/time/index.js';
-import type { SingleRequestLogEntryResponse } from '../reading/request-logs.dto.js';
+import type { SingleRequestLogEntryResponse } from '../request-logs.dto.js';
 import { isToolCall } from './curl-command.js';
 import { deliveryFailure } from './delivery-failures.js';
-import { EntryStatus, nameOf } from './request-logs.pages.js';
+import { EntryStatus, hostOf, nameOf } from './request-logs.pages.js';
+import { REQUEST_LOG_PERMISSIONS } from '../request-logs.capability.js';
 
 interface EntryPageProps {
   readonly environment: PlatformEnvironment;
   readonly entry: SingleRequestLogEntryResponse;
   /** Undefined for an API request, and if the event is no longer stored. */
   readonly eventBody: string | undefined;
+  /** Where the endpoint receives events now. Undefined for an API request, and if the endpoint was deleted. */
+  readonly endpointUrl: string | undefined;
   readonly curl: string;
 }
 
@@ -34,7 +45,13 @@ export function entryPage(props: EntryPageProps): Page {
   return {
     title: nameOf(entry),
     parent: { title: 'Request logs', path: dashboardPath(environment, 'request-logs') },
-    actions: entry.type === 'webhook' ? <SendAgain entry={entry} /> : null,
+    actions: (
+      <>
+        {entry.type === 'webhook' ? <SendAgain entry={entry} endpointUrl={props.endpointUrl} /> : null}
+        <CopyButton label="Copy as curl" of={CURL} />
+        <ReferenceLink entry={entry} />
+      </>
+    ),
     content: (
       <>
         <p>
@@ -52,6 +69,7 @@ export function entryPage(props: EntryPageProps): Page {
           />
         ) : (
           <>
+            <FailureError entry={entry} />
             <h2>Details</h2>
             <Fields entry={entry} />
             {requestContent(props)}
@@ -62,18 +80,44 @@ export function entryPage(props: EntryPageProps): Page {
   };
 }
 
+/** The ID of the block with the curl command. */
+const CURL = 'curl';
+
 type EntryProps = Pick<EntryPageProps, 'entry'>;
 
-function SendAgain({ entry: { endpoint_id, event_id } }: EntryProps): VNode | null {
+/** Where events are sent now, as a page shows it, for `requireUnchanged`. */
+export function addressOf(url = ''): ShownValues {
+  return { URL: url };
+}
+
+/** The endpoint may have another URL now than in the entry. */
+function SendAgain({
+  entry: { endpoint_id, event_id, url },
+  endpointUrl,
+}: Pick<EntryPageProps, 'entry' | 'endpointUrl'>): VNode | null {
   const { environment } = usePage();
-  if (endpoint_id === null || event_id === null) return null;
+  if (endpoint_id === null || event_id === null || endpointUrl === undefined) return null;
+  const host = hostOf(endpointUrl);
   return (
-    <Allowed operation="redeliverWebhook">
-      <ActionButton action={dashboardPath(environment, 'events', event_id)} fields={{ endpoint_id }}>
-        Send again
+    <Allowed permission={REQUEST_LOG_PERMISSIONS.redeliverWebhook}>
+      <ActionButton
+        action={dashboardPath(environment, 'events', event_id)}
+        fields={{ endpoint_id }}
+        version={addressOf(endpointUrl)}
+      >
+        {host === hostOf(url) ? 'Send again' : `Send again to ${host}`}
       </ActionButton>
     </Allowed>
   );
+}
+
+function ReferenceLink({ entry: { method, path } }: EntryProps): VNode | null {
+  const operation = path === null ? undefined : documentedOperationAt(method, path);
+  return operation ? (
+    <ButtonLink to={`/docs/api/operations/${operation.operationId}`} kind="second">
+      Open in the API reference
+    </ButtonLink>
+  ) : null;
 }
 
 /** Links to what comes after a failed delivery attempt: its retry, and the other events that the endpoint missed. */
@@ -84,7 +128,7 @@ function AfterFailure({ entry }: EntryProps): VNode | null {
   return (
     <p>
       <a href={dashboardPath(environment, 'events', event)}>See whether the service retries it</a>
-      <Allowed operation="recoverWebhooks">
+      <Allowed permission={permissionOf('recoverWebhooks')}>
         {' · '}
         <a href={dashboardPath(environment, 'webhook-endpoints', endpoint, 'recover')}>
           Recover all events that the endpoint missed
@@ -93,6 +137,37 @@ function AfterFailure({ entry }: EntryProps): VNode | null {
     </p>
   );
 }
+
+/**
+ * The error that the client got, if the request failed. Only this page says why credentials were refused. An error contains no secret, so
+ * it is kept as long as its entry.
+ */
+function FailureError({ entry }: EntryProps): VNode | null {
+  const { error_code: code, error_message: message } = entry;
+  const { fields } = REFUSED_FIELDS.exec(message ?? '')?.groups ?? {};
+  if (code === null || message === null) return null;
+  return (
+    <>
+      <CodeBlock
+        title="Why the request failed"
+        code={JSON.stringify({ error_code: code, error_message: message }, null, 2)}
+      />
+      <p>
+        {code === 'INVALID_FIELD' && fields ? (
+          <>
+            {'Refused field: '}
+            <code>{fields.replaceAll(' ', '_')}</code>
+            {' · '}
+          </>
+        ) : null}
+        <a href={`/docs/errors#${code.toLowerCase()}`}>What the code means</a>
+      </p>
+    </>
+  );
+}
+
+/** The field that a message is about, in words: see `displayNameOf`. */
+const REFUSED_FIELDS = /^The (?:selected )?(?<fields>[a-z][\w .]*?)(?: field\b| is invalid)/;
 
 /** Half of the longest period of the list, so that links find entries before and after this one. */
 const LINKED_PERIOD = 3 * DAY;
@@ -133,13 +208,24 @@ function Fields({ entry }: EntryProps): VNode {
         ['Path', entry.path],
         ['Tool', entry.tool],
         ['Agent', entry.agent],
+        ['Sent with', credentialsOf(entry, environment, list)],
+        ['Sent from', entry.ip_address],
+        ['User agent', entry.user_agent],
         ['URL', entry.url],
         ['Status code', entry.status_code === 0 ? `None. ${noResponse(entry)}` : entry.status_code],
         [
           'Error code',
           entry.error_code && errorCode(entry.error_code, list({ error_code: entry.error_code })),
         ],
-        ['Request ID', linked('request_id', entry.request_id, 'All entries with this request ID')],
+        [
+          'Request ID',
+          entry.request_id && (
+            <>
+              <Copyable title="Request ID" text={entry.request_id} />{' '}
+              <a href={list({ request_id: entry.request_id })}>All entries with this request ID</a>
+            </>
+          ),
+        ],
         ['Latency', `${entry.latency_ms} ms`],
         ['Attempt', delivery?.attempt],
         ['Reason', entry.reason === null ? null : <code>{entry.reason}</code>],
@@ -153,6 +239,35 @@ function Fields({ entry }: EntryProps): VNode {
       ]}
     />
   );
+}
+
+/**
+ * Names the credentials of an API request; null if the entry does not say.
+ *
+ * @param list returns the path of the list with a filter
+ */
+function credentialsOf(
+  entry: SingleRequestLogEntryResponse,
+  environment: PlatformEnvironment,
+  list: (filters: Readonly<Record<string, string>>) => string,
+): VNode | null {
+  const { api_key: key, secret_version: version } = entry;
+  const page = dashboardPath(environment, 'api-credentials');
+  if (key !== null)
+    return (
+      <>
+        <a href={`${page}/keys`}>API key</a> <Foreign text={isolated(key)} />{' '}
+        <a href={list({ api_key: key })}>All entries of this key</a>
+      </>
+    );
+  if (version !== null)
+    return (
+      <>
+        <a href={page}>Secret</a>, version {version}
+      </>
+    );
+  if (isToolCall(entry)) return <>MCP token</>;
+  return entry.status_code === 401 ? <>No accepted credentials</> : null;
 }
 
 /** An error code with a link to its explanation. @param others the list of the entries with this code */
@@ -199,7 +314,7 @@ function requestContent({ entry, curl }: EntryPageProps): VNode {
     : 'Set client_id and secret to the API credentials of this environment.';
   return (
     <>
-      <CodeBlock title="Repeat with curl" code={curl} />
+      <CodeBlock title="Repeat with curl" code={curl} id={CURL} />
       <p class="hint">
         {`${credentials} ${entry.tool === null ? '' : 'The log does not keep the arguments of tools: add yours. '}${
           hasBody ? 'The log does not keep the bodies of requests: save yours as body.json. ' : ''
@@ -239,7 +354,7 @@ function eventContent({ entry, eventBody, curl }: EntryPageProps): VNode {
       ) : (
         <CodeBlock title="Event" code={readable(eventBody)} />
       )}
-      <CodeBlock title="Repeat with curl" code={curl} />
+      <CodeBlock title="Repeat with curl" code={curl} id={CURL} />
       <p class="hint">
         {`The command has no valid signature, so your receiver should reject it unless you disable the check. To get a signed delivery, use “Send again”. ${
           entry.url?.includes('***')
@@ -283,7 +398,7 @@ function explanationOf({
     if (reason === 'NON_200') return `Your endpoint responded with ${status}. Only 200 counts as received.`;
     return deliveryFailure(reason).explanation;
   }
-  if (status < 400) return 'The request succeeded.';
+  if (status < 400) return 'The request succeeded. The log keeps its status, but not the response.';
   if (message !== null) return message;
   return (
     API_EXPLANATIONS[status] ??

@@ -1,3 +1,4 @@
+import { permissionOf } from '../../../infrastructure/auth/index.js';
 import type { VNode } from 'preact';
 import type { PlatformEnvironment } from '../../../infrastructure/config/index.js';
 import {
@@ -11,25 +12,28 @@ import {
   FilterChoice,
   Form,
   FurtherFilters,
+  Histogram,
   inDigits,
   inMilliseconds,
   pathWith,
   PeriodChoice,
   PeriodFields,
-  RelativeTime,
   ToolLink,
   usePage,
   UserLink,
   type Column,
+  type HistogramPoint,
   type ListDescription,
   type ListResult,
   type Page,
   type PageVisit,
+  Moment,
 } from '../../../infrastructure/pages/index.js';
-import { MAX_PERIOD } from '../reading/request-log-period.js';
-import type { ListRequestLogsQuery, RequestLogEntryResponse } from '../reading/request-logs.dto.js';
+import { MAX_PERIOD } from '../request-log-period.js';
+import type { ListRequestLogsQuery, RequestLogEntryResponse } from '../request-logs.dto.js';
 import { REQUEST_LOG_FILTERS } from '../storage/request-log-filter.js';
 import { deliveryFailure } from './delivery-failures.js';
+import { REQUEST_LOG_PERMISSIONS } from '../request-logs.capability.js';
 
 const COLUMNS = {
   type: {
@@ -61,6 +65,8 @@ export interface FoundEntries {
   readonly nextCursor: string | null;
   /** The time of the environment's newest entry, if the list is empty and there is one. */
   readonly newestTime: Date | undefined;
+  /** The points of the histogram; undefined if the filters do not allow one. */
+  readonly points: readonly HistogramPoint[] | undefined;
 }
 
 export interface FilterOption {
@@ -111,7 +117,6 @@ export function requestLogList(
         </FurtherFilters>
       </>
     ),
-    chips: FURTHER_FIELDS,
     canBeLive: query['cursor'] === undefined,
     isSplit: true,
     isDense: true,
@@ -124,7 +129,7 @@ export function requestLogList(
 /** Returns the columns of every list of entries. */
 export function entryColumns(environment: PlatformEnvironment): readonly Column<RequestLogEntryResponse>[] {
   return [
-    { title: 'Time', kind: 'time', cell: ({ datetime }) => datetime },
+    { title: 'Time', kind: 'clock', cell: ({ datetime }) => datetime },
     {
       title: 'Request',
       kind: 'main',
@@ -138,15 +143,16 @@ export function entryColumns(environment: PlatformEnvironment): readonly Column<
 /** Returns the entries, with what can be done with them. */
 export function foundEntries(
   { environment, query: parameters }: PageVisit,
-  { query, entries, nextCursor, newestTime }: FoundEntries,
+  { query, entries, nextCursor, newestTime, points }: FoundEntries,
 ): ListResult<RequestLogEntryResponse> {
   const path = dashboardPath(environment, 'request-logs');
   return {
     data: entries,
     next_cursor: nextCursor,
+    above: points && <Histogram points={points} things={['entry', 'entries']} />,
     tools: <Tools path={path} query={query} entries={entries} />,
     selection: {
-      operation: 'redeliverWebhook',
+      permission: REQUEST_LOG_PERMISSIONS.redeliverWebhook,
       action: sendAgainPath(environment),
       label: 'Send again',
       things: ['delivery', 'deliveries'],
@@ -188,7 +194,7 @@ function SendAllAgain({ query: { start, end } }: Pick<FoundEntries, 'query'>): V
     Object.keys(REQUEST_LOG_FILTERS).map((name) => [name, query[name] ?? '']),
   );
   return (
-    <Allowed operation="redeliverWebhook">
+    <Allowed permission={REQUEST_LOG_PERMISSIONS.redeliverWebhook}>
       <a href={pathWith(sendAgainPath(environment), filters, { type: undefined, start, end })}>
         Send all failed again
       </a>
@@ -218,7 +224,8 @@ export function nameOf({ method, path, tool, event, url }: RequestLogEntryRespon
   return tool === null ? `${method} ${path}` : `${method} ${path} ${tool}`;
 }
 
-function hostOf(url: string | null): string {
+/** Returns the host and port of a URL in an entry. The URL may be cut off or missing. */
+export function hostOf(url: string | null): string {
   return url?.replace(/^https?:\/\//i, '').replace(/[/?#].*$/s, '') ?? 'an endpoint';
 }
 
@@ -270,7 +277,7 @@ function OtherEntries({ isFiltered, newestTime }: OtherEntriesProps): VNode {
     <>
       {newestTime && !isFiltered ? (
         <p>
-          The newest entry of this environment is from <RelativeTime time={newestTime} />.
+          The newest entry of this environment is from <Moment time={newestTime} />.
         </p>
       ) : null}
       <div class="actions">
@@ -308,7 +315,10 @@ const NO_ENTRIES_YET = {
 function FirstRequest(): VNode {
   return (
     <div class="actions">
-      <ButtonLink operation="listApiClients" to={dashboardPath(usePage().environment, 'api-credentials')}>
+      <ButtonLink
+        permission={permissionOf('listApiClients')}
+        to={dashboardPath(usePage().environment, 'api-credentials')}
+      >
         Show API credentials
       </ButtonLink>
       <ButtonLink to="/docs/quickstart" kind="second">

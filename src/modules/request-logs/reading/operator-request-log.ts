@@ -4,9 +4,10 @@ import { ApiError, OperatorError } from '../../../infrastructure/errors/index.js
 import type { AttributedClient } from '../../../infrastructure/http/index.js';
 import { Clock, MINUTE, SECOND, type Period } from '../../../infrastructure/time/index.js';
 import { RequestLogRepository } from '../storage/request-log.repository.js';
-import { MAX_LATENESS, type RequestLogPosition } from '../storage/request-log-entry.js';
-import { REQUEST_LOG_QUERY_TIMEOUT, type RequestLogEntry } from './request-logs.dto.js';
-import { resolvedPeriod } from './request-log-period.js';
+import { MAX_LATENESS, type RequestLogPosition } from '../request-log-entry.js';
+import type { RequestLogEntry } from '../request-logs.dto.js';
+import { REQUEST_LOG_QUERY_TIMEOUT } from '../request-logs-errors.js';
+import { resolvedPeriod } from '../request-log-period.js';
 
 const ENTRIES_PER_BATCH = 1_000;
 const REFRESH_INTERVAL = SECOND;

@@ -8,8 +8,9 @@ import {
   ListRequestLogsQuery,
   RequestLogListResponse,
   SingleRequestLogEntryResponse,
-} from './request-logs.dto.js';
+} from '../request-logs.dto.js';
 import { RequestLogsService } from './request-logs.service.js';
+import { REQUEST_LOG_PERMISSIONS } from '../request-logs.capability.js';
 
 @Topic('Request logs', 'Requests of your programs and responses of your endpoints.')
 @Controller()
@@ -17,7 +18,7 @@ export class RequestLogsController {
   constructor(private readonly requestLogs: RequestLogsService) {}
 
   @Get('request-logs')
-  @DashboardOperation(LIST_REQUEST_LOGS)
+  @DashboardOperation(LIST_REQUEST_LOGS, REQUEST_LOG_PERMISSIONS.listRequestLogs)
   list(
     @CurrentActor() actor: DashboardActor,
     @Query() query: ListRequestLogsQuery,
@@ -26,7 +27,7 @@ export class RequestLogsController {
   }
 
   @Get('request-logs/:id')
-  @DashboardOperation(GET_REQUEST_LOG)
+  @DashboardOperation(GET_REQUEST_LOG, REQUEST_LOG_PERMISSIONS.getRequestLog)
   get(
     @CurrentActor() actor: DashboardActor,
     @Param('id') id: string,

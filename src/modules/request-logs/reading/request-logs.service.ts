@@ -7,23 +7,25 @@ import {
 import type { PlatformEnvironment } from '../../../infrastructure/config/index.js';
 import type { AttributedClient } from '../../../infrastructure/http/index.js';
 import { CursorCodec, type CursorScope } from '../../../infrastructure/crypto/index.js';
+import { continued } from '../../../infrastructure/database/index.js';
 import { cutToPage } from '../../../infrastructure/paging/index.js';
 import { Clock, periodOf } from '../../../infrastructure/time/index.js';
 import { OrganizationQueryQueue } from '../storage/log-reads.js';
 import { RequestLogRepository } from '../storage/request-log.repository.js';
-import type { RequestLogPosition } from '../storage/request-log-entry.js';
+import type { RequestLogPosition } from '../request-log-entry.js';
 import { activeFilters, type RequestLogFilter } from '../storage/request-log-filter.js';
 import {
-  REQUEST_LOG_NOT_FOUND,
   type ListRequestLogsQuery,
   type RequestLogEntry,
   type RequestLogListResponse,
   type SingleRequestLogEntryResponse,
-} from './request-logs.dto.js';
-import { validPeriod } from './request-log-period.js';
+} from '../request-logs.dto.js';
+import { REQUEST_LOG_NOT_FOUND } from '../request-logs-errors.js';
+import { validPeriod } from '../request-log-period.js';
 
 const ID = /^[1-9]\d{0,15}$/;
-const ENTRIES_PER_BATCH = 1_000;
+/** Reading a batch takes a few milliseconds, in which the process does nothing else. */
+const ENTRIES_PER_BATCH = 250;
 const BEGINNING = new Date(0);
 
 /** Reads the request log of a dashboard user's organization (specification, operation 3). */
@@ -66,17 +68,18 @@ export class RequestLogsService {
     actor: DashboardActor,
     query: ListRequestLogsQuery,
     maximum: number,
-  ): AsyncGenerator<RequestLogEntry> {
+  ): AsyncGenerator<RequestLogEntry[]> {
     const client = await this.clients.forEnvironment(actor, query.environment);
     const selection = { client, period: validPeriod(query, this.clock.now()), filter: query };
     let [before, left]: [RequestLogPosition | undefined, number] = [undefined, maximum];
     while (left > 0 && !isContradictory(query)) {
       const limit = Math.min(left, ENTRIES_PER_BATCH);
       const page = { before, limit };
-      const batch: RequestLogEntry[] = await this.queries.run(actor.organizationId, () =>
-        this.repository.newest(selection, page),
-      );
-      yield* batch;
+      const read = (): Promise<RequestLogEntry[]> => this.repository.newest(selection, page);
+      const batch: RequestLogEntry[] = await (before
+        ? continued(() => this.queries.run(actor.organizationId, read, true))
+        : this.queries.run(actor.organizationId, read));
+      yield batch;
       before = batch.at(-1);
       left = batch.length < limit ? 0 : left - limit;
     }
@@ -102,6 +105,15 @@ export class RequestLogsService {
   ): Promise<string[]> {
     const client = await this.clients.forEnvironment(actor, environment);
     return this.queries.run(actor.organizationId, () => this.repository.usersWith(client, prefix, limit));
+  }
+
+  /** Returns the milliseconds within which 95 % of the newest attempts of an endpoint ended; null if there are none. */
+  async latencyOf(
+    actor: DashboardActor,
+    client: AttributedClient,
+    endpointId: string,
+  ): Promise<number | null> {
+    return this.queries.run(actor.organizationId, () => this.repository.latencyOf(client, endpointId));
   }
 
   /**

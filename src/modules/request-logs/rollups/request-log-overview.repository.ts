@@ -3,8 +3,8 @@ import { ReadPools, type ReadOptions, type ReadPool } from '../../../infrastruct
 import type { AttributedClient } from '../../../infrastructure/http/index.js';
 import { HOUR, SECOND } from '../../../infrastructure/time/index.js';
 import { RequestLogsConfiguration } from '../request-logs.configuration.js';
-import { withinTime } from '../storage/log-reads.js';
-import type { RequestLogType } from '../storage/request-log-entry.js';
+import { LogReads, OrganizationQueryQueue, withinTime } from '../storage/log-reads.js';
+import type { RequestLogType } from '../request-log-entry.js';
 import { ENTRY_COLUMNS, summaryOf, SUMMARY_COLUMNS } from './sql/rollup-rows.js';
 import { earlier, later, nextFullHour, SLICE, startOf } from './time-slices.js';
 
@@ -71,6 +71,22 @@ const TREND_COUNTS = `${SLICES}
    WHERE target = ANY ($9)
    GROUP BY 1, 2, 3, 4) count`;
 
+/** Entries of these kinds; those that are undefined do not matter. */
+export interface CountedEntries {
+  readonly type?: RequestLogType | undefined;
+  readonly target?: string | undefined;
+  readonly event?: string | undefined;
+}
+
+/** Parameters: those of `SLICES`, and the type, the target and the event of the entries, or null. */
+const POINT_COUNTS = `${SLICES}
+  SELECT coalesce(json_agg(json_build_array(
+           type, round(extract(epoch FROM point) * 1000), NULL, NULL, status, NULL, entries)), '[]') AS counts FROM (
+  SELECT type, date_bin($6, start, $3) AS point, status, sum(count)::float8 AS entries
+    FROM slice CROSS JOIN LATERAL unnest(targets, events, statuses, counts) AS entry (target, event, status, count)
+   WHERE ($9::text IS NULL OR type = $9) AND ($10::text IS NULL OR target = $10) AND ($11::text IS NULL OR event = $11)
+   GROUP BY 1, 2, 3) count`;
+
 const PROGRESS = 'SELECT since, until FROM request_log_rollup_progress';
 
 type CountTuple = [
@@ -92,8 +108,12 @@ function toCount([type, point, target, event, status, latencyBucket, entries]: C
 export class RequestLogOverviewRepository {
   private readonly overviews: ReadPool;
   private readonly trends: ReadPool;
+  /** By pool and client: each pool has one connection for all. */
+  private readonly queue: OrganizationQueryQueue;
 
-  constructor(pools: ReadPools, { queryTimeoutMilliseconds }: RequestLogsConfiguration) {
+  constructor(pools: ReadPools, configuration: RequestLogsConfiguration, reads: LogReads) {
+    const { queryTimeoutMilliseconds } = configuration;
+    this.queue = new OrganizationQueryQueue(configuration, reads);
     this.overviews = pools.open('request-log-overview', {
       connections: 1,
       timeoutMilliseconds: queryTimeoutMilliseconds,
@@ -111,10 +131,12 @@ export class RequestLogOverviewRepository {
    * Returns the counts by point and status, by target, event and status, and by point and latency.
    *
    * @returns `since`, before which entries are not counted yet, and the counts
-   * @throws ApiError REQUEST_LOG_QUERY_TIMEOUT if a query exceeds the configured timeout
+   * @throws ApiError REQUEST_LOG_QUERY_TIMEOUT if a query exceeds the configured timeout, and those of `OrganizationQueryQueue`
    */
   async counts(period: CountedPeriod): Promise<{ since: Date; counts: readonly EntryCount[] }> {
-    return this.read(this.overviews, COUNTS, period);
+    return this.queue.run(`overviews ${period.client.clientId}`, () =>
+      this.read(this.overviews, COUNTS, period),
+    );
   }
 
   /**
@@ -123,7 +145,21 @@ export class RequestLogOverviewRepository {
    * @throws ApiError REQUEST_LOG_QUERY_TIMEOUT if a query exceeds `TRENDS_TIMEOUT`, or the configured timeout
    */
   async trendCounts(period: CountedPeriod, targets: readonly string[]): Promise<readonly EntryCount[]> {
-    return (await this.read(this.trends, TREND_COUNTS, period, [targets])).counts;
+    const read = () => this.read(this.trends, TREND_COUNTS, period, [targets]);
+    return (await this.queue.run(`trends ${period.client.clientId}`, read)).counts;
+  }
+
+  /**
+   * Returns the counts by type, point and status.
+   *
+   * @throws ApiError REQUEST_LOG_QUERY_TIMEOUT if a query exceeds `TRENDS_TIMEOUT`, or the configured timeout
+   */
+  async pointCounts(
+    period: CountedPeriod,
+    { type, target, event }: CountedEntries,
+  ): Promise<readonly EntryCount[]> {
+    return (await this.read(this.trends, POINT_COUNTS, period, [type ?? null, target ?? null, event ?? null]))
+      .counts;
   }
 
   private async read(

@@ -1,12 +1,14 @@
 import { Injectable } from '@nestjs/common';
 import type { AttributedClient } from '../../../infrastructure/http/index.js';
+import type { HistogramPoint } from '../../../infrastructure/pages/index.js';
 import { TimestampField } from '../../../infrastructure/validation/index.js';
 import { Clock, DAY, HOUR, MINUTE } from '../../../infrastructure/time/index.js';
-import { validPeriod } from '../reading/request-log-period.js';
+import { validPeriod } from '../request-log-period.js';
 import { unlessBusy } from '../storage/log-reads.js';
-import type { RequestLogType } from '../storage/request-log-entry.js';
+import type { RequestLogType } from '../request-log-entry.js';
 import {
   RequestLogOverviewRepository,
+  type CountedEntries,
   type CountedPeriod,
   type EntryCount,
 } from './request-log-overview.repository.js';
@@ -18,8 +20,6 @@ export interface OutcomeCounts {
   /** API requests with a status below 400, and delivery attempts to which the endpoint responded with 200. */
   readonly succeeded: number;
   readonly failed: number;
-  /** Delivery attempts without a response. */
-  readonly noResponse: number;
   readonly status2xx: number;
   readonly status3xx: number;
   readonly status4xx: number;
@@ -46,7 +46,7 @@ interface OverviewPoint extends PeriodCounts {
 /** Entries with the same value. It is null for the rarest ones if there are very many values. */
 type CountsOf<Value extends string> = OutcomeCounts & Readonly<Record<Value, string | null>>;
 
-/** What the log of a client contains. All lists of a period are complete: points without entries are zero. */
+/** The content of the log of a client. All lists of a period are complete: points without entries are zero. */
 export interface RequestLogOverview {
   readonly start: Date;
   readonly end: Date;
@@ -71,6 +71,8 @@ export interface RequestLogOverview {
 export interface Trend {
   readonly succeeded: readonly number[];
   readonly failed: readonly number[];
+  /** The numbers of failed entries that are API requests with a status of 4xx. */
+  readonly rejected: readonly number[];
 }
 
 export interface TrendsQuery {
@@ -151,12 +153,40 @@ export class RequestLogOverviewService {
     const byTarget = counts && groupedBy(counts, ({ target }) => target);
     return byTarget && new Map(targets.map((each) => [each, trendOf(starts, byTarget.get(each) ?? [])]));
   }
+
+  /**
+   * Counts the entries of a period by point, for the histogram of a list.
+   *
+   * @returns undefined if the request log is too busy, because the list must still be shown
+   */
+  async histogram(
+    client: AttributedClient,
+    bounds: OverviewQuery,
+    entries: CountedEntries,
+  ): Promise<HistogramPoint[] | undefined> {
+    const counted = countedPeriod(bounds, this.clock.now());
+    const counts = await unlessBusy(this.repository.pointCounts({ client, ...counted }, entries));
+    if (!counts) return undefined;
+    const { succeeded, failed, rejected } = trendOf(startsOf(counted), counts);
+    return startsOf(counted).map((start, index, all) => ({
+      start,
+      end: all[index + 1] ?? counted.end,
+      succeeded: succeeded[index] ?? 0,
+      failed: failed[index] ?? 0,
+      rejected: rejected[index] ?? 0,
+    }));
+  }
 }
 
 function trendOf(starts: readonly Date[], counts: readonly EntryCount[]): Trend {
   const byPoint = groupedBy(counts, ({ point }) => point);
-  const points = starts.map((start) => outcomesOf(byPoint.get(start.getTime()) ?? []));
-  return { succeeded: points.map(({ succeeded }) => succeeded), failed: points.map(({ failed }) => failed) };
+  const points = starts.map((start) => byPoint.get(start.getTime()) ?? []);
+  const isRequest = ({ type }: EntryCount): boolean => type === 'request';
+  return {
+    succeeded: points.map((each) => outcomesOf(each).succeeded),
+    failed: points.map((each) => outcomesOf(each).failed),
+    rejected: points.map((each) => outcomesOf(each.filter(isRequest)).status4xx),
+  };
 }
 
 function startsOf({ start, end, step }: Omit<CountedPeriod, 'client'>): Date[] {
@@ -240,7 +270,6 @@ function outcomesOf(counts: readonly EntryCount[]): OutcomeCounts {
     total,
     succeeded,
     failed: total - succeeded,
-    noResponse: sum(({ status }) => status === 0),
     status2xx: sum(({ status }) => status === 200 || status === 2),
     status3xx: sum(({ status }) => status === 3),
     status4xx: sum(({ status }) => status === 4),

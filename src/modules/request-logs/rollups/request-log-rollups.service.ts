@@ -1,8 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { Injectable } from '@nestjs/common';
-import { Interval } from '@nestjs/schedule';
 import { OperatorError } from '../../../infrastructure/errors/index.js';
-import { RecurringJob, JobLock, Transactional } from '../../../infrastructure/database/index.js';
+import { DatabaseClock, OverdueWork, Transactional } from '../../../infrastructure/database/index.js';
 import { Clock, DAY, MINUTE, SECOND, HOUR, type Period } from '../../../infrastructure/time/index.js';
 import { RequestLogsConfiguration } from '../request-logs.configuration.js';
 import { earlier, later, nextFullHour, SLICE, startOf } from './time-slices.js';
@@ -28,25 +27,18 @@ const INCOMPLETE_LOG =
  * repair.
  */
 @Injectable()
-export class RequestLogRollupsService extends RecurringJob {
+export class RequestLogRollupsService {
   constructor(
     private readonly repository: RequestLogRollupsRepository,
     private readonly configuration: RequestLogsConfiguration,
     private readonly clock: Clock,
-    private readonly lock: JobLock,
+    private readonly databaseClock: DatabaseClock,
+    overdue: OverdueWork,
   ) {
-    super('RequestLogs', 'The rollups could not be updated');
-  }
-
-  /** Updates the rollups every minute, in one process at a time. */
-  @Interval(MINUTE)
-  run(): Promise<void> {
-    return this.start(() =>
-      this.lock.runExclusively('request-logs.rollups', async () => {
-        await this.update(this.stopped);
-        await this.backfill(this.stopped);
-      }),
-    );
+    overdue.add('rollups', async () => {
+      const until = (await this.repository.progress())?.until;
+      return until ? new Date(following(until).getTime() + CLOSING_DELAY) : null;
+    });
   }
 
   /**
@@ -64,7 +56,7 @@ export class RequestLogRollupsService extends RecurringJob {
       await this.replaceLate(settledId, stopped);
     }
     while (!stopped?.aborted && (await this.rollUpNext(closed)));
-    await this.repository.deleteBefore(this.oldestKept());
+    await this.repository.deleteBefore(this.oldestKept(await this.databaseClock.timeForDeletion()));
   }
 
   /**
@@ -169,9 +161,9 @@ export class RequestLogRollupsService extends RecurringJob {
   }
 
   /** The log of the days before this one is dropped. */
-  private oldestKept(): Date {
+  private oldestKept(now = this.clock.milliseconds()): Date {
     const { retentionDays } = this.configuration;
-    return startOf(DAY, new Date(this.clock.milliseconds() - retentionDays * DAY));
+    return startOf(DAY, new Date(now - retentionDays * DAY));
   }
 }
 

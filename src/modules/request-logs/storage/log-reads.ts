@@ -8,9 +8,9 @@ import {
 } from '../../../infrastructure/database/index.js';
 import { ApiError, RATE_LIMIT_EXCEEDED, SERVICE_UNAVAILABLE } from '../../../infrastructure/errors/index.js';
 import { Clock, SECOND } from '../../../infrastructure/time/index.js';
-import { REQUEST_LOG_QUERY_TIMEOUT } from '../reading/request-logs.dto.js';
+import { REQUEST_LOG_QUERY_TIMEOUT } from '../request-logs-errors.js';
 import { RequestLogsConfiguration } from '../request-logs.configuration.js';
-import { MAX_LATENESS } from './request-log-entry.js';
+import { MAX_LATENESS } from '../request-log-entry.js';
 
 export interface LogReadOptions {
   readonly timeoutMessage?: string;

@@ -1,4 +1,4 @@
-import type { ListRequestLogsQuery } from '../reading/request-logs.dto.js';
+import type { ListRequestLogsQuery } from '../request-logs.dto.js';
 
 interface FilterDefinition {
   /** The column with the value; by default, it has the name of the filter. */
@@ -18,8 +18,9 @@ export const REQUEST_LOG_FILTERS = {
   type: {},
   status_code: { field: { label: 'Status code', type: 'number', hint: '0: no response' } },
   error_code: { field: { label: 'Error code', hint: 'Such as INVALID_FIELD' } },
-  request_id: { field: { label: 'Request ID', hint: 'X-Request-Id of a failed request' } },
-  external_user_id: { field: { label: 'User', hint: 'Your external_user_id' } },
+  request_id: { field: { label: 'Request ID', hint: 'X-Request-Id of the response' } },
+  api_key: { field: { label: 'API key', hint: 'Its name' } },
+  external_user_id: { field: { label: 'User', hint: 'The identifier in your system' } },
   event: { isOfWebhooks: true },
   session_id: { isUuid: true, field: { label: 'Session ID' } },
   task_id: { field: { label: 'Task ID', type: 'number' } },

@@ -1,12 +1,9 @@
 import { Injectable } from '@nestjs/common';
-import { Column, Entity } from 'typeorm';
 import {
   DatabaseConfiguration,
-  DeleteAfter,
   PartitionRotation,
   ReadPools,
   Statement,
-  StoredRow,
   Transaction,
   type ReadPool,
 } from '../../../infrastructure/database/index.js';
@@ -19,11 +16,10 @@ import type { AttributedClient } from '../../../infrastructure/http/index.js';
 import { Clock, DAY, SECOND, type Period } from '../../../infrastructure/time/index.js';
 import {
   ENTRY_QUERY_TIMEOUT_MESSAGE,
-  type LoggedDeliveryResponse,
-  type RequestLogEntryResponse,
   type RequestLogEntry,
+  type SingleField,
   type SingleRequestLogEntryResponse,
-} from '../reading/request-logs.dto.js';
+} from '../request-logs.dto.js';
 import { RequestLogsConfiguration } from '../request-logs.configuration.js';
 import type {
   AttemptPosition,
@@ -34,17 +30,10 @@ import type {
   NewRequestLogEntry,
   RequestLogOutcome,
   RequestLogPosition,
-} from './request-log-entry.js';
+} from '../request-log-entry.js';
 import { LogReads, type LogReadOptions } from './log-reads.js';
 import { activeFilters, type RequestLogFilter } from './request-log-filter.js';
-
-/** A file of saved entries that is part of the log. The file itself is removed afterward. */
-@Entity({ name: 'request_log_file' })
-class RequestLogFile extends StoredRow {
-  @DeleteAfter((configuration) => configuration.get(RequestLogsConfiguration).retentionDays * DAY)
-  @Column({ name: 'written_at', type: 'timestamptz', precision: 3 })
-  writtenAt!: Date;
-}
+import { RequestLogFile } from './request-log-file.entity.js';
 
 /** Entries of a client in a period, including both ends. */
 export interface RequestLogSelection {
@@ -53,10 +42,14 @@ export interface RequestLogSelection {
   readonly filter: RequestLogFilter;
 }
 
-/** With the names of the API's response. Only `find` returns the body of a response, too. */
+/** With the names of the API's response. Only `find` also returns who sent a request, and the body of a response. */
 const LISTED_COLUMNS = `id, type, created_at AS datetime, method, path, url, event, status_code, latency_ms, session_id, task_id,
-  external_user_id, tool, agent, error_code, error_message, request_id, webhook_endpoint_id AS endpoint_id,
-  webhook_event_id AS event_id, reason, attempt, dns_ms, connect_ms, tls_ms, first_byte_ms`;
+  external_user_id, tool, agent, api_key, error_code, error_message, request_id, webhook_endpoint_id AS endpoint_id,
+  webhook_event_id AS event_id, reason,
+  CASE WHEN webhook_endpoint_id IS NOT NULL THEN json_build_object('webhook_endpoint_id', webhook_endpoint_id,
+    'event_id', webhook_event_id, 'attempt', attempt, 'reason', reason, 'dns_ms', dns_ms, 'connect_ms', connect_ms,
+    'tls_ms', tls_ms, 'first_byte_ms', first_byte_ms) END AS delivery`;
+const FOUND_COLUMNS = `${LISTED_COLUMNS}, secret_version, ip_address, user_agent, response_body`;
 
 /** Literally the condition of the index `request_log_failure_index`; otherwise PostgreSQL does not use it. */
 const HAS_FAILED = `(status_code >= 400 OR (type = 'webhook' AND status_code <> 200))`;
@@ -65,7 +58,7 @@ const CONDITION_OF_OUTCOME: Readonly<Record<RequestLogOutcome, string>> = {
   failure: HAS_FAILED,
 };
 
-const ATTEMPTS_PER_PAGE = 5_000;
+const ATTEMPTS_PER_PAGE = 1_000;
 /**
  * For `attempts` and `receivedAmong`, by which the module `webhooks` finds the events to send again. They use the primary, because an
  * attempt that a replica lacks would be wrong about its event.
@@ -75,11 +68,7 @@ const BELOW_ALL_IDS = 0;
 const ABOVE_ALL_IDS = Number.MAX_SAFE_INTEGER;
 
 /** A row as the driver returns it: 64-bit integers are strings. */
-type Row = Omit<RequestLogEntryResponse, 'id' | 'task_id' | 'event_id'> &
-  Omit<LoggedDeliveryResponse, 'webhook_endpoint_id'> & {
-    readonly id: string;
-    readonly task_id: string | null;
-  };
+type Row = Omit<RequestLogEntry, 'id' | 'task_id'> & { readonly id: string; readonly task_id: string | null };
 
 type SummaryRow = Omit<AttemptSummary, 'last'> & Omit<AttemptSummary['last'], 'id'> & { readonly id: string };
 
@@ -87,33 +76,56 @@ type SummaryRow = Omit<AttemptSummary, 'last'> & Omit<AttemptSummary['last'], 'i
  * Without OFFSET 0, PostgreSQL would merge the conditions and scan all of the client's entries in the primary key index of every
  * partition.
  */
-const FIND = `SELECT ${LISTED_COLUMNS}, response_body FROM (SELECT * FROM request_log WHERE id = $1 OFFSET 0) entry
+const FIND = `SELECT ${FOUND_COLUMNS} FROM (SELECT * FROM request_log WHERE id = $1 OFFSET 0) entry
                WHERE client_id = ANY($2::uuid[])`;
 /** Only the condition inside keeps Citus from asking the nodes of other clients, which may be down. */
-const FIND_ON_NODES = `SELECT ${LISTED_COLUMNS}, response_body FROM request_log
+const FIND_ON_NODES = `SELECT ${FOUND_COLUMNS} FROM request_log
                         WHERE id = $1 AND client_id = ANY($2::uuid[])`;
 
-/** The fields that an entry lacks become null. */
-const APPEND = new Statement<object, never, Omit<NewRequestLogEntry, 'attempt'>>(
-  `INSERT INTO request_log (client_id, environment, created_at, type, method, path, url, event, status_code, latency_ms,
-                            session_id, task_id, external_user_id, tool, agent, error_code, error_message, request_id,
-                            webhook_endpoint_id, webhook_event_id, attempt, reason, dns_ms, connect_ms, tls_ms,
-                            first_byte_ms, response_body)
-   SELECT * FROM unnest($clientId::uuid[], $environment::text[], $createdAt::timestamptz[], $type::text[], $method::text[],
-                        $path::text[], $url::text[], $event::text[], $statusCode::smallint[], $latencyMilliseconds::integer[],
-                        $sessionId::uuid[], $taskId::bigint[], $externalUserId::text[], $tool::text[], $agent::text[],
-                        $errorCode::text[], $errorMessage::text[], $requestId::text[],
-                        $endpointId::uuid[], $eventId::uuid[], $number::smallint[], $reason::text[], $dns::integer[],
-                        $connect::integer[], $tls::integer[], $firstByte::integer[], $responseBody::text[])`,
-);
+const ENTRY_COLUMNS = `client_id, environment, created_at, type, method, path, url, event, status_code, latency_ms, session_id, task_id,
+  external_user_id, tool, agent, error_code, error_message, request_id, webhook_endpoint_id, webhook_event_id, attempt, reason, dns_ms,
+  connect_ms, tls_ms, first_byte_ms, response_body, api_key, secret_version, ip_address, user_agent`;
+
+/**
+ * Returns SQL that appends entries, which are items of a `Statement` that `toEntryItem()` has made. The fields that an entry lacks become
+ * null.
+ *
+ * @param condition which entries are appended, by their `position`
+ */
+export function appendEntries(condition: string): string {
+  return `INSERT INTO request_log (${ENTRY_COLUMNS})
+   SELECT ${ENTRY_COLUMNS}
+     FROM unnest($clientId::uuid[], $environment::text[], $createdAt::timestamptz[], $type::text[], $method::text[],
+                 $path::text[], $url::text[], $event::text[], $statusCode::smallint[], $latencyMilliseconds::integer[],
+                 $sessionId::uuid[], $taskId::bigint[], $externalUserId::text[], $tool::text[], $agent::text[],
+                 $errorCode::text[], $errorMessage::text[], $requestId::text[],
+                 $endpointId::uuid[], $eventId::uuid[], $number::smallint[], $reason::text[], $dns::integer[],
+                 $connect::integer[], $tls::integer[], $firstByte::integer[], $responseBody::text[], $apiKey::text[],
+                 $secretVersion::integer[], $ip::text[], $userAgent::text[])
+            WITH ORDINALITY AS entry (${ENTRY_COLUMNS}, position)
+    WHERE ${condition}
+    LIMIT cardinality($clientId)`;
+}
+
+const APPEND = new Statement<object, never, object>(appendEntries('true'));
+
+/** Returns the entry as an item of a statement with `appendEntries()`. */
+export function toEntryItem(entry: NewRequestLogEntry): object {
+  const { attempt } = entry;
+  return attempt ? { ...entry, ...attempt, ...attempt.phases } : entry;
+}
 
 const ENTRIES_PER_ERASURE = 1_000;
+/** How many erasures a process remembers the progress of. */
+const MAX_KNOWN_ERASURES = 100;
 
 /** The request log, which is partitioned by day in UTC. */
 @HoldsUserData('records')
 @Injectable()
 export class RequestLogRepository implements UserDataHolder {
   private readonly recoveryReads: ReadPool;
+  /** The times at which the last batches of erasures ended, so that the next ones do not read the same entries again. */
+  private readonly erasedUntil = new Map<string, Date>();
 
   constructor(
     private readonly transaction: Transaction,
@@ -131,37 +143,77 @@ export class RequestLogRepository implements UserDataHolder {
     });
   }
 
-  /** Writes all entries durably, or none. Joins the transaction that settles deliveries; API requests have none when they are logged. */
+  /** Writes all entries durably, or none. */
   async append(entries: readonly NewRequestLogEntry[]): Promise<void> {
-    const items = entries.map((entry) => {
-      const { attempt } = entry;
-      return attempt ? { ...entry, ...attempt, ...attempt.phases } : entry;
-    });
-    await APPEND.run(this.transaction.manager, {}, items);
+    if (entries.length > 0) await APPEND.run(this.transaction.manager, {}, entries.map(toEntryItem));
   }
 
   /**
    * Gives the user's entries the pseudonym, so that counts stay right. Removes what webhook receivers and the API responded, because
-   * it may repeat the identifier.
+   * it may repeat the identifier, and the addresses, of which those of tool calls may be the user's. Version 0.4.0, which does not know
+   * the addresses, leaves them with the pseudonym.
    */
-  async eraseBatch({ clientId, environment, externalUserId, pseudonym }: ErasedUser): Promise<number> {
-    const user = [clientId, environment, externalUserId];
-    const [batch] = await this.transaction.manager.query<[{ first: Date | null; last: Date | null }]>(
-      `SELECT min(created_at) AS first, max(created_at) AS last
-         FROM (SELECT created_at FROM request_log
-                WHERE client_id = $1 AND environment = $2 AND external_user_id = $3 ORDER BY created_at LIMIT $4) batch`,
-      [...user, ENTRIES_PER_ERASURE],
+  async eraseBatch(user: ErasedUser): Promise<number> {
+    const { externalUserId, pseudonym } = user;
+    return (
+      (await this.eraseEntriesOf(externalUserId, 'true', user)) ||
+      this.eraseEntriesOf(pseudonym, '(ip_address IS NOT NULL OR user_agent IS NOT NULL)', user)
     );
-    if (!batch.first) return 0;
-    // Known bounds are found in the index, whatever PostgreSQL knows about the table. A statement for one day leaves out the other
-    // partitions.
-    const endOfDay = new Date((Math.floor(batch.first.getTime() / DAY) + 1) * DAY - 1);
-    const last = batch.last && batch.last < endOfDay ? batch.last : endOfDay;
-    return this.transaction.change(
-      `UPDATE request_log SET external_user_id = $4, response_body = NULL, error_message = NULL
-        WHERE client_id = $1 AND environment = $2 AND external_user_id = $3 AND created_at BETWEEN $5 AND $6`,
-      [...user, pseudonym, batch.first, last],
+  }
+
+  /**
+   * @param name under which the entries are stored: the identifier or the pseudonym
+   * @param condition of the entries that contain data of the user
+   */
+  private async eraseEntriesOf(name: string, condition: string, user: ErasedUser): Promise<number> {
+    const { clientId, environment, pseudonym } = user;
+    const entries = [clientId, environment, name];
+    const key = `${clientId} ${pseudonym} ${condition}`;
+    const isOfUser = `client_id = $1 AND environment = $2 AND external_user_id = $3 AND ${condition}`;
+    const batch = await this.nextBatch(isOfUser, entries, this.erasedUntil.get(key));
+    // At the end, everything is searched once more: a batch may have been rolled back.
+    if (!batch) return this.erasedUntil.delete(key) ? this.eraseEntriesOf(name, condition, user) : 0;
+    if (this.erasedUntil.size >= MAX_KNOWN_ERASURES) this.erasedUntil.clear();
+    this.erasedUntil.set(key, batch.last);
+    const erased = await this.transaction.change(
+      `UPDATE request_log SET external_user_id = $4, response_body = NULL, error_message = NULL, ip_address = NULL, user_agent = NULL
+        WHERE ${isOfUser} AND created_at BETWEEN $5 AND $6`,
+      [...entries, pseudonym, batch.first, batch.last],
     );
+    // Another process may have erased these entries since they were found.
+    return erased || this.eraseEntriesOf(name, condition, user);
+  }
+
+  /**
+   * Returns the first and last time of the next entries to erase, which are of one day, so that the statement leaves out the other
+   * partitions; undefined if there are none.
+   */
+  private async nextBatch(
+    isOfUser: string,
+    entries: readonly string[],
+    erasedUntil: Date | undefined,
+  ): Promise<{ readonly first: Date; readonly last: Date } | undefined> {
+    // Most entries of a user whose data were erased before have nothing to erase, so the search can take long. Without the setting,
+    // PostgreSQL reads and sorts all entries that are left if it expects few.
+    const search = async (condition: string, ...values: unknown[]): Promise<Date | undefined> => {
+      const [row] = await this.transaction.readUntimed<{ time: Date }>(
+        `SELECT created_at AS time FROM request_log WHERE ${isOfUser} AND ${condition} LIMIT 1`,
+        [...entries, ...values],
+        'SET LOCAL enable_sort = off',
+      );
+      return row?.time;
+    };
+    const first = await search('created_at >= $4 ORDER BY created_at', erasedUntil ?? '-infinity');
+    if (!first) return undefined;
+    const endOfDay = new Date((Math.floor(first.getTime() / DAY) + 1) * DAY - 1);
+    // Known bounds are found in the index, whatever PostgreSQL knows about the table.
+    const last = await search(
+      'created_at BETWEEN $4 AND $5 ORDER BY created_at OFFSET $6',
+      first,
+      endOfDay,
+      ENTRIES_PER_ERASURE - 1,
+    );
+    return { first, last: last ?? endOfDay };
   }
 
   /**
@@ -229,14 +281,12 @@ export class RequestLogRepository implements UserDataHolder {
     clients: readonly AttributedClient[],
     id: number,
   ): Promise<SingleRequestLogEntryResponse | undefined> {
-    const [row] = await this.reads.query<Row & Pick<SingleRequestLogEntryResponse, 'response_body'>>(
+    const [row] = await this.reads.query<Row & Pick<SingleRequestLogEntryResponse, SingleField>>(
       this.database.distribution === 'citus' ? FIND_ON_NODES : FIND,
       [id, clients.map(({ clientId }) => clientId)],
       { timeoutMessage: ENTRY_QUERY_TIMEOUT_MESSAGE },
     );
-    if (!row) return undefined;
-    const { response_body, ...entry } = row;
-    return { ...entryOf(entry), response_body };
+    return row && entryOf(row);
   }
 
   /**
@@ -264,37 +314,53 @@ export class RequestLogRepository implements UserDataHolder {
     return users.map(({ user }) => user);
   }
 
-  /** Returns a page of the delivery attempts to an endpoint after the position, oldest first; empty at the end. */
+  /** Returns a page of the delivery attempts to an endpoint after the position, until a time, oldest first; empty at the end. */
   attempts(
     { endpointId, clientId }: LoggedEndpoint,
     { createdAt, id }: AttemptPosition,
+    until?: Date,
   ): Promise<EndpointAttempt[]> {
     return this.recoveryReads.query<EndpointAttempt>(
       `SELECT id, created_at AS "createdAt", webhook_event_id AS "eventId", reason IS NOT NULL AS "hasFailed"
          FROM request_log
         WHERE client_id = $1 AND webhook_endpoint_id = $2 AND created_at >= $3 AND (created_at, id) > ($3, $4)
+          AND created_at <= COALESCE($5::timestamptz, 'infinity')
         ORDER BY created_at, id
         LIMIT ${ATTEMPTS_PER_PAGE}`,
-      [clientId, endpointId, createdAt, id],
+      [clientId, endpointId, createdAt, id, until],
     );
   }
 
-  /** Returns those of the events whose last attempt at the endpoint since the time has succeeded. */
+  /** Returns the time of the last delivery attempt to an endpoint; null if there was none. */
+  async lastAttemptAt({ endpointId, clientId }: LoggedEndpoint): Promise<Date | null> {
+    const [row] = await this.recoveryReads.query<{ readonly last: Date | null }>(
+      'SELECT max(created_at) AS last FROM request_log WHERE client_id = $1 AND webhook_endpoint_id = $2',
+      [clientId, endpointId],
+    );
+    return row?.last ?? null;
+  }
+
+  /**
+   * Returns those of the events whose last attempt at the endpoint since the time has succeeded. Within a transaction, uses its
+   * connection: a transaction that holds a lock must not wait for another connection.
+   */
   async receivedAmong(
     { endpointId, clientId, environment }: LoggedEndpoint & AttributedClient,
     eventIds: readonly string[],
     since: Date,
   ): Promise<string[]> {
-    const rows = await this.recoveryReads.query<{ readonly eventId: string }>(
-      `SELECT "eventId"
+    if (eventIds.length === 0) return [];
+    const statement = `SELECT "eventId"
          FROM (SELECT DISTINCT ON (webhook_event_id) webhook_event_id AS "eventId", reason
                  FROM request_log
                 WHERE client_id = $1 AND environment = $2 AND webhook_event_id = ANY ($3) AND webhook_endpoint_id = $4
                   AND created_at >= $5
                 ORDER BY webhook_event_id, created_at DESC, id DESC) last
-        WHERE reason IS NULL`,
-      [clientId, environment, eventIds, endpointId, since],
-    );
+        WHERE reason IS NULL`;
+    const values = [clientId, environment, eventIds, endpointId, since];
+    const rows = await (this.transaction.isOpen
+      ? this.transaction.manager.query<{ readonly eventId: string }[]>(statement, values)
+      : this.recoveryReads.query<{ readonly eventId: string }>(statement, values));
     return rows.map(({ eventId }) => eventId);
   }
 
@@ -339,6 +405,18 @@ export class RequestLogRepository implements UserDataHolder {
       ],
     );
     return found as FailedDeliveries;
+  }
+
+  /** Returns the 95th percentile of the latency of the newest attempts of an endpoint, in milliseconds; null if there are none. */
+  async latencyOf({ clientId, environment }: AttributedClient, endpointId: string): Promise<number | null> {
+    const [found] = await this.reads.query<{ readonly latency: number | null }>(
+      `SELECT percentile_cont(0.95) WITHIN GROUP (ORDER BY latency_ms) AS latency
+         FROM (SELECT latency_ms FROM request_log
+                WHERE client_id = $1 AND environment = $2 AND webhook_endpoint_id = $3
+                ORDER BY created_at DESC LIMIT ${ATTEMPTS_PER_PAGE}) attempt`,
+      [clientId, environment, endpointId],
+    );
+    return found?.latency ?? null;
   }
 
   /**
@@ -398,14 +476,8 @@ function conditions(filter: RequestLogFilter, firstParameter: number): string {
     .join('');
 }
 
-function entryOf({ attempt, dns_ms, connect_ms, tls_ms, first_byte_ms, ...entry }: Row): RequestLogEntry {
-  const { id, task_id: taskId, endpoint_id: endpointId, event_id, reason } = entry;
-  const phases = { dns_ms, connect_ms, tls_ms, first_byte_ms };
-  return {
-    ...entry,
-    id: Number(id),
-    task_id: taskId === null ? null : Number(taskId),
-    delivery:
-      endpointId === null ? null : { webhook_endpoint_id: endpointId, event_id, attempt, reason, ...phases },
-  };
+/** Changes the row: copying it would take longer than all the rest. */
+function entryOf<Found extends Row>(row: Found): Omit<Found, keyof Row> & RequestLogEntry {
+  const { id, task_id: taskId } = row;
+  return Object.assign(row, { id: Number(id), task_id: taskId === null ? null : Number(taskId) });
 }

@@ -39,16 +39,17 @@ describe('RequestLogWriter', () => {
       latencyMilliseconds: 1,
       body: undefined,
       requestId: 'one',
+      ip: '203.0.113.7',
+      userAgent: '',
     });
     const errors = import.meta.jest.spyOn(Logger.prototype, 'error');
     const begin = performance.now();
-    writer.beforeApplicationShutdown();
     // Connections, handlers and tasks have taken their time.
     const elapsed = import.meta.jest
       .spyOn(performance, 'now')
       .mockImplementation(() => begin + STOP_TIMEOUT - 4_000);
     try {
-      await writer.close();
+      await writer.close(begin + STOP_TIMEOUT - 3_000);
       const folder = join(dataDirectory, 'request-log');
       const [file = ''] = readdirSync(folder);
       expect(readFileSync(join(folder, file), 'utf8')).toContain('/running');

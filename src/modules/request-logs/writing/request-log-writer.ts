@@ -1,10 +1,11 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import { Injectable, Logger, type BeforeApplicationShutdown } from '@nestjs/common';
+import { Inject, Injectable, Logger } from '@nestjs/common';
 import { isUUID } from 'class-validator';
 import {
   BatchedStatement,
   isMissingPartition,
   isTransientFailure,
+  JobFailures,
   RowDropped,
 } from '../../../infrastructure/database/index.js';
 import { ErasedUsers } from '../../../infrastructure/erasure/index.js';
@@ -15,7 +16,7 @@ import {
   Metrics,
   type CounterValue,
 } from '../../../infrastructure/metrics/index.js';
-import { Clock, SECOND } from '../../../infrastructure/time/index.js';
+import { Clock, MINUTE, SECOND } from '../../../infrastructure/time/index.js';
 import {
   isMissing,
   MAX_EXTERNAL_USER_ID_LENGTH,
@@ -23,7 +24,7 @@ import {
 } from '../../../infrastructure/validation/index.js';
 import { RequestLogsConfiguration } from '../request-logs.configuration.js';
 import { RequestLogRepository } from '../storage/request-log.repository.js';
-import type { NewRequestLogEntry } from '../storage/request-log-entry.js';
+import { anonymized, type NewRequestLogEntry } from '../request-log-entry.js';
 import { EntrySpool } from './entry-spool.js';
 
 /** Maximum milliseconds to delay a response until its entry is written. A slow database must not slow down the API. */
@@ -31,11 +32,6 @@ const TIMEOUT = 250;
 const RETRY_DELAY = SECOND;
 /** Maximum milliseconds that a shutdown waits for entries that no statement contains yet. */
 const WAITING_ENTRIES_TIMEOUT = 5 * SECOND;
-/**
- * Milliseconds from the beginning of the shutdown until entries that are not written are saved to a file. `onTermination` ends
- * the process 3 seconds later, whatever the earlier steps of the shutdown took.
- */
-const SHUTDOWN_DEADLINE = 17 * SECOND;
 const ENTRIES_PER_STATEMENT = 1_000;
 const CONCURRENT_STATEMENTS = 2;
 /** Number of dropped entries for each log line that reports them. */
@@ -63,20 +59,27 @@ const LIMIT = new GaugeMetric({
   help: 'Maximum number of waiting entries. When the buffer is full, a new entry replaces the oldest.',
 });
 
+const FILES = new GaugeMetric({
+  name: 'mcs_request_log_files',
+  help: 'Files in `DATA_DIR/request-log`: `waiting` to be written to the log, or `refused`, which stay until an operator removes them.',
+  labels: ['state'],
+});
+
 /**
  * Writes an entry for each platform request of a client, in batches. While the database is unavailable, entries wait
  * in a bounded buffer.
  */
 @Injectable()
-export class RequestLogWriter extends RequestRecorder implements BeforeApplicationShutdown {
+export class RequestLogWriter extends RequestRecorder {
   private readonly logger = new Logger('RequestLogs');
   private readonly entries: BatchedStatement<NewRequestLogEntry>;
   private droppedEntries = 0;
   private isStoreUnavailable = false;
-  /** When a shutdown must have saved all entries, in milliseconds of a monotonic clock. */
-  private deadline: number | undefined;
   private readonly losses: CounterValue<'reason'>;
   private readonly notAwaited: CounterValue<never>;
+
+  @Inject()
+  private readonly failures!: JobFailures;
 
   constructor(
     repository: RequestLogRepository,
@@ -93,9 +96,13 @@ export class RequestLogWriter extends RequestRecorder implements BeforeApplicati
     for (const reason of ['dropped', 'refused', 'unsaved']) this.losses.inc({ reason }, 0);
     metrics.gauge(WAITING, () => [{ labels: {}, value: this.entries.waitingRows }]);
     metrics.gauge(LIMIT, () => [{ labels: {}, value: configuration.bufferedEntries }]);
+    const files = metrics.cached('request log files', { load: () => spool.count(), freshFor: MINUTE });
+    metrics.gauge(FILES, async () =>
+      Object.entries((await files.read()) ?? {}).map(([state, value]) => ({ labels: { state }, value })),
+    );
     this.entries = new BatchedStatement({
       execute: async (entries) => {
-        await repository.append(await erased.pseudonymize(entries));
+        await repository.append(await erased.pseudonymize(entries, anonymized));
         written.inc({}, entries.length);
         this.noteRecovery();
       },
@@ -106,7 +113,7 @@ export class RequestLogWriter extends RequestRecorder implements BeforeApplicati
     });
   }
 
-  record({ clientId, environment, method, path, body, ...request }: CompletedRequest): Promise<void> {
+  record({ clientId, environment, method, path, body, ip, ...request }: CompletedRequest): Promise<void> {
     return this.write({
       clientId,
       environment,
@@ -123,6 +130,11 @@ export class RequestLogWriter extends RequestRecorder implements BeforeApplicati
       externalUserId: request.externalUserId === undefined ? externalUserIdOf(body) : request.externalUserId,
       tool: request.tool ?? null,
       agent: request.agent ?? null,
+      apiKey: request.apiKey ?? null,
+      secretVersion: request.secretVersion ?? null,
+      ip: ip || null,
+      userAgent: request.userAgent || null,
+      requestId: request.requestId,
       ...errorOf(request),
     });
   }
@@ -142,17 +154,11 @@ export class RequestLogWriter extends RequestRecorder implements BeforeApplicati
     });
   }
 
-  /** Before the steps of the shutdown that wait for connections, handlers and tasks, and after the delay for load balancers. */
-  beforeApplicationShutdown(): void {
-    this.deadline = performance.now() + SHUTDOWN_DEADLINE;
-  }
-
   /**
    * Resolves when all entries are written to the log, or to a file. Entries that wait for a statement go to the file after 5 s, and
    * those of running statements at the deadline, because the database may yet commit them.
    */
-  async close(): Promise<void> {
-    const deadline = this.deadline ?? performance.now() + SHUTDOWN_DEADLINE;
+  async close(deadline: number): Promise<void> {
     const left = (): number => Math.max(0, deadline - performance.now());
     await this.idle(Math.min(WAITING_ENTRIES_TIMEOUT, left() / 2));
     await this.save(this.entries.stop());
@@ -200,7 +206,7 @@ export class RequestLogWriter extends RequestRecorder implements BeforeApplicati
   private retryAfter(error: unknown): number | undefined {
     if (isMissingPartition(error)) return 0;
     if (!isTransientFailure(error)) return undefined;
-    if (!this.isStoreUnavailable) {
+    if (this.failures.report(this, error) || !this.isStoreUnavailable) {
       this.logger.warn(`Request log entries are waiting in memory: ${(error as Error).message}`);
     }
     this.isStoreUnavailable = true;
@@ -220,15 +226,11 @@ const MAX_MESSAGE_LENGTH = 500;
 
 function errorOf({
   statusCode,
-  requestId,
   error,
-}: Pick<CompletedRequest, 'statusCode' | 'requestId' | 'error'>): Pick<
-  NewRequestLogEntry,
-  'errorCode' | 'errorMessage' | 'requestId'
-> {
+}: Pick<CompletedRequest, 'statusCode' | 'error'>): Pick<NewRequestLogEntry, 'errorCode' | 'errorMessage'> {
   if (statusCode < 400) return {};
   const { code = null, message = null } = error ?? {};
-  return { errorCode: code, errorMessage: message?.slice(0, MAX_MESSAGE_LENGTH) ?? null, requestId };
+  return { errorCode: code, errorMessage: message?.slice(0, MAX_MESSAGE_LENGTH) ?? null };
 }
 
 /** Returns the session that the body names, whether or not it exists. */

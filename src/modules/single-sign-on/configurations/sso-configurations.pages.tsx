@@ -18,7 +18,6 @@ import {
   HiddenField,
   isolated,
   Link,
-  ListPage,
   Moment,
   submitted,
   Table,
@@ -28,7 +27,6 @@ import {
   Visit,
   type Confirmation,
   type FormDescription,
-  type ListDescription,
   type Page,
   type PageResponse,
   type PageVisit,
@@ -36,86 +34,28 @@ import {
 import { DAY } from '../../../infrastructure/time/index.js';
 import { AllowlistedDomainsService } from '../../allowlisted-domains/index.js';
 import { continuePage, loginBrowserOf } from '../../dashboard-login/index.js';
-import type { SsoAttempt } from '../logins/sso-attempt.entity.js';
+import type { SsoAttempt } from '../sso-attempt.entity.js';
+import { configurationPath, SSO_OVERVIEW } from '../configuration-path.js';
+import { fingerprintsOf, readCertificates, trustOf } from '../logins/provider-trust.js';
 import { SsoLoginsService } from '../logins/sso-logins.service.js';
 import { OpenidProvider } from '../openid/openid-provider.js';
 import { SamlKeysService } from '../saml/saml-keys.service.js';
-import { readCertificate, type SigningCertificate } from '../saml/saml-metadata.js';
+import type { SigningCertificate } from '../saml/saml-metadata.js';
 import { SamlProvider } from '../saml/saml-provider.js';
-import { SSO_SETTINGS_PATH } from '../settings/sso-settings.pages.js';
 import {
   AddOpenidConfigurationRequest,
   AddSamlConfigurationRequest,
   ChangeConfigurationRequest,
 } from './sso-configurations.dto.js';
-import type { SsoConfiguration } from './sso-configuration.entity.js';
+import type { SsoConfiguration } from '../sso-configuration.entity.js';
 import { SsoConfigurationsService } from './sso-configurations.service.js';
+import { SSO_PERMISSIONS } from '../single-sign-on.capability.js';
 
-const OVERVIEW = { title: 'Single sign-on', path: '/dashboard/single-sign-on' };
-const PROTOCOLS = { saml: 'SAML', openid: 'OpenID Connect' } as const;
+export const PROTOCOLS = { saml: 'SAML', openid: 'OpenID Connect' } as const;
 /** For the longest metadata that the operations accept, in which each character may take three bytes. */
 const WITH_METADATA = { limit: 1_048_576 };
 
-export function configurationPath(id: string, ...action: readonly string[]): string {
-  return [OVERVIEW.path, encodeURIComponent(id), ...action].join('/');
-}
-
-@Controller('dashboard/single-sign-on')
-class ConfigurationsPage extends ListPage('listSamlConfigurations') {
-  @Inject() private readonly configurations!: SsoConfigurationsService;
-  @Inject() private readonly domains!: AllowlistedDomainsService;
-
-  async describe({ actor }: PageVisit): Promise<ListDescription<SsoConfiguration>> {
-    const domains = await this.domains.list(actor);
-    return {
-      title: OVERVIEW.title,
-      actions: (
-        <Allowed operation="createSamlConfiguration">
-          <ButtonLink to={SSO_SETTINGS_PATH} kind="second">
-            Single sign-on settings
-          </ButtonLink>
-          <ButtonLink to={`${OVERVIEW.path}/configurations/new?id=${randomUUID()}`} kind="second">
-            Add SAML
-          </ButtonLink>
-          <ButtonLink to={`${OVERVIEW.path}/configurations/new-openid?id=${randomUUID()}`}>
-            Add OpenID Connect
-          </ButtonLink>
-        </Allowed>
-      ),
-      rows: async () => ({ data: await this.configurations.list(actor) }),
-      caption: 'Identity providers',
-      columns: [
-        { title: 'Name', kind: 'main', cell: ({ name }) => name, to: ({ id }) => configurationPath(id) },
-        { title: 'Status', kind: 'status', cell: statusOf },
-        { title: 'Protocol', kind: 'short', cell: ({ protocol }) => PROTOCOLS[protocol] },
-        { title: 'Issuer', kind: 'text', cell: ({ entityId }) => entityId },
-        {
-          title: 'Certificate expires',
-          kind: 'moment',
-          // Until its last certificate expires, the configuration can be used.
-          cell: (configuration) =>
-            readCertificates(configuration.certificates)
-              .toSorted((a, b) => b.validTo.getTime() - a.validTo.getTime())
-              .slice(0, 1)
-              .map((last) => <ValidUntil key="last" certificate={last} />),
-        },
-        { title: 'Added', kind: 'time', cell: ({ createdAt }) => createdAt },
-      ],
-      empty: {
-        title: 'No identity provider yet',
-        text: (
-          <p>
-            Let your users log in through your identity provider, such as Okta or Microsoft Entra ID, with
-            SAML 2.0 or OpenID Connect. First, <a href={provePath(domains)}>prove the domain</a> of their
-            email addresses.
-          </p>
-        ),
-      },
-    };
-  }
-}
-
-function statusOf({ enabledAt }: SsoConfiguration): VNode {
+export function statusOf({ enabledAt }: SsoConfiguration): VNode {
   return enabledAt ? <Badge tone="good">Enabled</Badge> : <Badge tone="soft">Disabled</Badge>;
 }
 
@@ -137,6 +77,12 @@ function ValidUntil({ certificate }: { readonly certificate: SigningCertificate 
   );
 }
 
+/** Returns until when the provider can be used: the end of its last certificate; null if it has none. */
+export function certificateEnd({ certificates }: SsoConfiguration): VNode | null {
+  const [last] = readCertificates(certificates).toSorted((a, b) => b.validTo.getTime() - a.validTo.getTime());
+  return last ? <ValidUntil certificate={last} /> : null;
+}
+
 @Controller('dashboard/single-sign-on/:id')
 class ConfigurationPage {
   constructor(
@@ -149,14 +95,13 @@ class ConfigurationPage {
   ) {}
 
   @Get()
-  @DashboardPage('getSamlConfiguration')
+  @DashboardPage(SSO_PERMISSIONS.getSsoConfiguration)
   async show(@Visit() { actor, params: { id } }: PageVisit<'id'>): Promise<PageResponse> {
     const configuration = await this.configurations.get(actor, id);
     const domains = await this.domains.list(actor);
     const state = {
       attempts: await this.logins.listAttempts(id),
-      proved: domains.flatMap(({ domain, provedAt }) => (provedAt ? [domain] : [])),
-      provePath: provePath(domains),
+      isProved: domains.some(({ provedAt }) => provedAt !== null),
       enabled: (await this.configurations.list(actor)).find(({ enabledAt }) => enabledAt !== null),
     };
     if (configuration.protocol === 'openid')
@@ -166,7 +111,7 @@ class ConfigurationPage {
   }
 
   @Post('test')
-  @DashboardAction('enableSamlConfiguration')
+  @DashboardAction(SSO_PERMISSIONS.enableSsoConfiguration)
   async test(@Visit() visit: PageVisit<'id'>): Promise<PageResponse> {
     const { actor, params, request } = visit;
     const configuration = await this.configurations.get(actor, params.id);
@@ -181,7 +126,7 @@ class ConfigurationPage {
   }
 
   @Post('certificates/add')
-  @DashboardAction('updateSamlConfiguration')
+  @DashboardAction(SSO_PERMISSIONS.updateSsoConfiguration)
   async addCertificate(@Visit() visit: PageVisit<'id'>): Promise<PageResponse> {
     const { actor, params } = visit;
     const configuration = await this.configurations.get(actor, params.id);
@@ -195,33 +140,36 @@ class ConfigurationPage {
   }
 }
 
-/** What the identity provider must know about the service: with OpenID Connect, or with SAML. */
+/** The properties of the service that the identity provider must know: with OpenID Connect, or with SAML. */
 type Ours =
   { readonly redirectUri: string } | (OurAddressesProps & { readonly certificates: readonly string[] });
 
-/** What the next step of the set-up depends on. */
 interface SetUpState {
   readonly attempts: readonly SsoAttempt[];
-  readonly proved: readonly string[];
-  readonly provePath: string;
+  /** Whether the organization has proved a domain. */
+  readonly isProved: boolean;
   /** The enabled configuration of the organization. */
   readonly enabled: SsoConfiguration | undefined;
 }
 
 function configurationPage(configuration: SsoConfiguration, ours: Ours, state: SetUpState): Page {
   const { id, name, enabledAt, testedAt } = configuration;
-  const { attempts, proved } = state;
+  const { attempts, isProved } = state;
   return {
     title: name,
-    parent: OVERVIEW,
+    parent: SSO_OVERVIEW,
     actions: (
       <>
-        <ButtonLink operation="updateSamlConfiguration" to={configurationPath(id, 'change')} kind="second">
+        <ButtonLink
+          permission={SSO_PERMISSIONS.updateSsoConfiguration}
+          to={configurationPath(id, 'change')}
+          kind="second"
+        >
           Change
         </ButtonLink>
         {enabledAt ? (
           <ButtonLink
-            operation="disableSamlConfiguration"
+            permission={SSO_PERMISSIONS.disableSsoConfiguration}
             to={configurationPath(id, 'disable')}
             kind="second"
           >
@@ -232,7 +180,7 @@ function configurationPage(configuration: SsoConfiguration, ours: Ours, state: S
     ),
     messages: {
       added: 'The identity provider was added. Register this service there, then test the login.',
-      changed: 'The identity provider was changed.',
+      changed: 'The identity provider was changed. If “Tested” says “Not yet”, test the login again.',
       enabled: 'Single sign-on is enabled.',
       disabled: 'Single sign-on is disabled. Users log in with their passwords.',
       'certificate-added':
@@ -250,32 +198,24 @@ function configurationPage(configuration: SsoConfiguration, ours: Ours, state: S
             ['Tested', testedAt ? <Moment key="tested" time={testedAt} /> : 'Not yet'],
           ]}
         />
-        {proveDomain(state)}
         {'redirectUri' in ours ? (
           <>
-            <h2>2. Register the redirect address</h2>
+            <h2>Redirect address</h2>
             <RedirectAddress redirectUri={ours.redirectUri} />
           </>
         ) : (
           ourMetadata(id, ours)
         )}
-        <h2>3. Test the login</h2>
-        <p>
-          Log in at your identity provider to see what it sends, and who would be logged in. A test logs
-          nobody in.
-        </p>
-        {proved.length === 0 ? (
-          <p class="hint">You can test the login after you have proved a domain.</p>
-        ) : (
-          <Allowed operation="enableSamlConfiguration">
+        <h2>Test the login</h2>
+        {isProved ? (
+          <Allowed permission={SSO_PERMISSIONS.enableSsoConfiguration}>
             <ActionButton action={configurationPath(id, 'test')}>Test login</ActionButton>
           </Allowed>
+        ) : (
+          <p class="hint">
+            You can test the login after you have <a href={SSO_OVERVIEW.path}>proved a domain</a>.
+          </p>
         )}
-        <h2>4. Enable single sign-on</h2>
-        <p>
-          Users whose email addresses are in one of your proved domains are then sent to your identity
-          provider. Passwords keep working unless you require single sign-on.
-        </p>
         {enabledAt ? null : enableOrReason(configuration, state.enabled)}
         {configuration.protocol === 'saml'
           ? certificateTable('Certificates of the identity provider', configuration.certificates)
@@ -285,31 +225,6 @@ function configurationPage(configuration: SsoConfiguration, ours: Ours, state: S
       </>
     ),
   };
-}
-
-const DOMAINS_PATH = '/dashboard/allowed-domains';
-
-function provePath(domains: readonly object[]): string {
-  return domains.length === 0 ? `${DOMAINS_PATH}/new?purpose=proof` : DOMAINS_PATH;
-}
-
-function proveDomain({ proved, provePath: path }: SetUpState): VNode {
-  return (
-    <>
-      <h2>1. Prove your domain</h2>
-      {proved.length === 0 ? (
-        <>
-          <p>Only users with email addresses in a domain that you proved can log in.</p>
-          <ButtonLink to={path}>Prove a domain</ButtonLink>
-        </>
-      ) : (
-        <p>
-          <Badge tone="good">Done</Badge> Users with email addresses in{' '}
-          <a href={DOMAINS_PATH}>{proved.join(', ')}</a> can log in.
-        </p>
-      )}
-    </>
-  );
 }
 
 /** Enables the identity provider, or says why that is not possible yet. @param enabled of the organization */
@@ -323,32 +238,21 @@ function enableOrReason({ id, testedAt }: SsoConfiguration, enabled: SsoConfigur
     );
   if (!testedAt) return <p class="hint">You can enable it after a test login that succeeded.</p>;
   return (
-    <ButtonLink operation="enableSamlConfiguration" to={configurationPath(id, 'enable')}>
+    <ButtonLink permission={SSO_PERMISSIONS.enableSsoConfiguration} to={configurationPath(id, 'enable')}>
       Enable
     </ButtonLink>
   );
 }
 
 function detailsOf(configuration: SsoConfiguration): [string, VNode | string | null][] {
-  const { protocol, entityId, ssoUrl, clientId, metadataUrl, metadataCheckedAt } = configuration;
-  if (protocol === 'openid')
-    return [
-      ['Issuer', entityId],
-      ['Client ID', clientId],
-    ];
-  return [
-    ['Entity ID', entityId],
-    ['Login URL', ssoUrl],
-    ...(metadataUrl === null
-      ? []
-      : ([
-          ['Metadata URL', metadataUrl],
-          ['Metadata fetched', metadataCheckedAt && <Moment key="fetched" time={metadataCheckedAt} />],
-        ] as [string, VNode | string | null][])),
-  ];
+  const { metadataUrl, metadataCheckedAt } = configuration;
+  // The page has a table of the certificates.
+  const { Name: _name, Certificates: _certificates, ...trust } = trustOf(configuration);
+  const fetched = metadataUrl === null ? null : metadataCheckedAt;
+  return [...Object.entries(trust), ['Metadata fetched', fetched && <Moment key="fetched" time={fetched} />]];
 }
 
-function RedirectAddress({ redirectUri }: { readonly redirectUri: string }): VNode {
+export function RedirectAddress({ redirectUri }: { readonly redirectUri: string }): VNode {
   return (
     <>
       <p>The application at your identity provider must redirect to this address:</p>
@@ -357,13 +261,13 @@ function RedirectAddress({ redirectUri }: { readonly redirectUri: string }): VNo
   );
 }
 
-/** What a SAML provider must know about the service. */
+/** The addresses of the service that a SAML provider must know. */
 interface OurAddressesProps {
   readonly metadataUrl: string;
   readonly address: string;
 }
 
-function OurAddresses({ metadataUrl, address }: OurAddressesProps): VNode {
+export function OurAddresses({ metadataUrl, address }: OurAddressesProps): VNode {
   return (
     <>
       <CodeBlock title="Metadata URL, which is also the entity ID (audience)" code={metadataUrl} />
@@ -376,12 +280,12 @@ function ourMetadata(id: string, ours: Extract<Ours, { readonly metadataUrl: str
   const { metadataUrl, certificates } = ours;
   return (
     <>
-      <h2>2. Register this service</h2>
+      <h2>Register this service</h2>
       <p>Give your identity provider the URL of our metadata, or enter the addresses there.</p>
       <OurAddresses {...ours} />
       <Link to={metadataUrl}>Download the metadata</Link>
       {certificateTable('Our certificates', certificates)}
-      <Allowed operation="updateSamlConfiguration">
+      <Allowed permission={SSO_PERMISSIONS.updateSsoConfiguration}>
         {certificates.length === 1 ? (
           <ActionButton action={configurationPath(id, 'certificates', 'add')}>
             Add a new certificate
@@ -394,11 +298,6 @@ function ourMetadata(id: string, ours: Extract<Ours, { readonly metadataUrl: str
       </Allowed>
     </>
   );
-}
-
-/** @param encoded DER in base64 */
-function readCertificates(encoded: readonly string[]): SigningCertificate[] {
-  return encoded.flatMap((each) => readCertificate(each) ?? []);
 }
 
 /** @param encoded DER in base64 */
@@ -415,12 +314,13 @@ function certificateTable(title: string, encoded: readonly string[]): VNode {
           {
             title: 'SHA-256 fingerprint',
             kind: 'text',
+            isOnDeskOnly: true,
             cell: ({ fingerprint }) => <code>{fingerprint}</code>,
           },
-          { title: 'Valid from', kind: 'moment', cell: ({ validFrom }) => validFrom },
+          { title: 'Valid from', kind: 'time', cell: ({ validFrom }) => validFrom },
           {
             title: 'Valid until',
-            kind: 'moment',
+            kind: 'time',
             cell: (certificate) => <ValidUntil certificate={certificate} />,
           },
         ]}
@@ -436,16 +336,21 @@ function attemptTable(rows: readonly SsoAttempt[]): VNode {
       rows={rows}
       keyOf={({ id }) => id}
       columns={[
-        { title: 'Time', kind: 'moment', cell: ({ finishedAt, createdAt }) => finishedAt ?? createdAt },
-        { title: 'Email address', kind: 'user', cell: ({ email }) => email ?? 'Unknown' },
-        { title: 'Kind', kind: 'short', cell: ({ testerId }) => (testerId === null ? 'Login' : 'Test') },
+        { title: 'Time', kind: 'time', cell: ({ finishedAt, createdAt }) => finishedAt ?? createdAt },
+        { title: 'Email address', kind: 'main', cell: ({ email }) => email ?? 'Unknown' },
+        {
+          title: 'Kind',
+          kind: 'short',
+          isOnDeskOnly: true,
+          cell: ({ testerId }) => (testerId === null ? 'Login' : 'Test'),
+        },
         {
           title: 'Outcome',
           kind: 'status',
           cell: ({ problem }) =>
             problem === null ? <Badge tone="good">Succeeded</Badge> : <Badge tone="bad">Failed</Badge>,
         },
-        { title: 'Reason', kind: 'main', cell: ({ problem }) => problem ?? '' },
+        { title: 'Reason', kind: 'text', cell: ({ problem }) => problem ?? '' },
       ]}
     />
   );
@@ -458,7 +363,11 @@ function idIn({ form, query }: PageVisit): string {
 }
 
 @Controller('dashboard/single-sign-on/configurations/new')
-class NewSamlPage extends FormPage('createSamlConfiguration', AddSamlConfigurationRequest, WITH_METADATA) {
+class NewSamlPage extends FormPage(
+  SSO_PERMISSIONS.createSsoConfiguration,
+  AddSamlConfigurationRequest,
+  WITH_METADATA,
+) {
   @Inject() private readonly configurations!: SsoConfigurationsService;
   @Inject() private readonly saml!: SamlProvider;
 
@@ -466,7 +375,7 @@ class NewSamlPage extends FormPage('createSamlConfiguration', AddSamlConfigurati
     const id = idIn(visit);
     return {
       title: 'Add an identity provider with SAML',
-      parent: OVERVIEW,
+      parent: SSO_OVERVIEW,
       text: (
         <>
           <p>Create an application at your identity provider, with these addresses of this service:</p>
@@ -491,6 +400,9 @@ class NewSamlPage extends FormPage('createSamlConfiguration', AddSamlConfigurati
   }
 }
 
+/** The value of the field `purpose` in the form on the page of all steps. */
+export const SET_UP_PURPOSE = 'set_up';
+
 function added({ id }: SsoConfiguration): PageResponse {
   return { redirectTo: `${configurationPath(id)}?done=added` };
 }
@@ -514,7 +426,7 @@ function MetadataFields(): VNode {
 }
 
 @Controller('dashboard/single-sign-on/configurations/new-openid')
-class NewOpenidPage extends FormPage('createSamlConfiguration', AddOpenidConfigurationRequest) {
+class NewOpenidPage extends FormPage(SSO_PERMISSIONS.createSsoConfiguration, AddOpenidConfigurationRequest) {
   @Inject() private readonly configurations!: SsoConfigurationsService;
   @Inject() private readonly openid!: OpenidProvider;
 
@@ -522,7 +434,7 @@ class NewOpenidPage extends FormPage('createSamlConfiguration', AddOpenidConfigu
     const id = idIn(visit);
     return {
       title: 'Add an identity provider with OpenID Connect',
-      parent: OVERVIEW,
+      parent: SSO_OVERVIEW,
       text: (
         <>
           <p>Create an application of the type “web” at your identity provider.</p>
@@ -534,48 +446,71 @@ class NewOpenidPage extends FormPage('createSamlConfiguration', AddOpenidConfigu
       fields: (
         <>
           <HiddenField name="id" />
-          <TextField name="name" label="Name" hint="Your name for it, such as “Okta”" />
-          <TextField
-            name="issuer"
-            label="Issuer"
-            hint="Such as https://login.example.com. Its discovery document is fetched."
-          />
-          <TextField name="client_id" label="Client ID" />
-          <TextField
-            name="client_secret"
-            label="Client secret"
-            type="password"
-            hint="Leave it empty for a public client."
-          />
+          <HiddenField name="purpose" />
+          <OpenidFields />
         </>
       ),
       button: 'Add identity provider',
-      perform: async (request) => added(await this.configurations.addOpenid(visit.actor, request)),
+      perform: async (request) => {
+        const configuration = await this.configurations.addOpenid(visit.actor, request);
+        const isSetUp = visit.form.get('purpose') === SET_UP_PURPOSE;
+        return isSetUp ? { redirectTo: `${SSO_OVERVIEW.path}?done=added` } : added(configuration);
+      },
     };
   }
 }
 
+/** The fields that the identity provider shows for an application. */
+export function OpenidFields(): VNode {
+  return (
+    <>
+      <TextField name="name" label="Name" hint="Your name for it, such as “Okta”" />
+      <TextField
+        name="issuer"
+        label="Issuer"
+        hint="Such as https://login.example.com. Its discovery document is fetched."
+      />
+      <TextField name="client_id" label="Client ID" />
+      <TextField
+        name="client_secret"
+        label="Client secret"
+        type="password"
+        hint="Leave it empty for a public client."
+      />
+    </>
+  );
+}
+
 @Controller('dashboard/single-sign-on/:id/change')
-class ChangePage extends FormPage('updateSamlConfiguration', ChangeConfigurationRequest, WITH_METADATA) {
+class ChangePage extends FormPage(
+  SSO_PERMISSIONS.updateSsoConfiguration,
+  ChangeConfigurationRequest,
+  WITH_METADATA,
+) {
   @Inject() private readonly configurations!: SsoConfigurationsService;
 
   async describe({
     actor,
     params: { id },
-  }: PageVisit<'id'>): Promise<FormDescription<ChangeConfigurationRequest>> {
+  }: PageVisit<'id'>): Promise<FormDescription<ChangeConfigurationRequest, SsoConfiguration>> {
     const configuration = await this.configurations.get(actor, id);
     const { name, protocol, metadataUrl } = configuration;
     return {
       title: `Change ${isolated(name)}`,
       parent: { title: name, path: configurationPath(id) },
-      version: { Name: name, ...(protocol === 'saml' && { 'Metadata URL': metadataUrl ?? 'none' }) },
+      subject: configuration,
+      shows: trustOf,
       values: { name, metadata_url: metadataUrl },
       fields: (
         <>
           <TextField name="name" label="Name" required />
           {protocol === 'saml' ? (
             <>
-              <p>Leave both fields empty to keep the current metadata.</p>
+              <p>
+                Leave the field “Metadata” empty to keep the current metadata. If you save the form without
+                changes, the metadata is fetched from the URL again. To use metadata that you paste, empty the
+                field of the URL.
+              </p>
               <MetadataFields />
             </>
           ) : (
@@ -589,66 +524,72 @@ class ChangePage extends FormPage('updateSamlConfiguration', ChangeConfiguration
         </>
       ),
       button: 'Save changes',
-      perform: (request) => this.configurations.change(actor, configuration, request),
+      perform: (request, check) => this.configurations.change(actor, configuration, request, check),
       next: `${configurationPath(id)}?done=changed`,
     };
   }
 }
 
 @Controller('dashboard/single-sign-on/:id/enable')
-class EnablePage extends ConfirmPage('enableSamlConfiguration') {
+class EnablePage extends ConfirmPage(SSO_PERMISSIONS.enableSsoConfiguration) {
   @Inject() private readonly configurations!: SsoConfigurationsService;
 
-  async describe({ actor, params: { id } }: PageVisit<'id'>): Promise<Confirmation> {
+  async describe({ actor, params: { id } }: PageVisit<'id'>): Promise<Confirmation<SsoConfiguration>> {
     const configuration = await this.configurations.get(actor, id);
     return {
       title: `Enable ${isolated(configuration.name)}?`,
       parent: { title: configuration.name, path: configurationPath(id) },
+      subject: configuration,
+      shows: trustOf,
       text: 'Users whose email addresses are in your proved domains are sent to this identity provider when they log in. Only one identity provider can be enabled at a time.',
       button: 'Enable single sign-on',
       isDestructive: false,
-      perform: () => this.configurations.enable(actor, id),
+      perform: (_, check) => this.configurations.enable(actor, id, check),
       next: `${configurationPath(id)}?done=enabled`,
     };
   }
 }
 
 @Controller('dashboard/single-sign-on/:id/disable')
-class DisablePage extends ConfirmPage('disableSamlConfiguration') {
+class DisablePage extends ConfirmPage(SSO_PERMISSIONS.disableSsoConfiguration) {
   @Inject() private readonly configurations!: SsoConfigurationsService;
 
-  async describe({ actor, params: { id } }: PageVisit<'id'>): Promise<Confirmation> {
+  async describe({ actor, params: { id } }: PageVisit<'id'>): Promise<Confirmation<SsoConfiguration>> {
     const configuration = await this.configurations.get(actor, id);
     return {
       title: `Disable ${isolated(configuration.name)}?`,
       parent: { title: configuration.name, path: configurationPath(id) },
+      subject: configuration,
+      shows: trustOf,
       text: 'Users log in with their passwords. Existing sessions continue. You can enable single sign-on again.',
       button: 'Disable single sign-on',
-      perform: () => this.configurations.disable(actor, id),
+      perform: (_, check) => this.configurations.disable(actor, id, check),
       next: `${configurationPath(id)}?done=disabled`,
     };
   }
 }
 
 @Controller('dashboard/single-sign-on/:id/certificates/remove')
-class RemoveCertificatePage extends ConfirmPage('updateSamlConfiguration') {
+class RemoveCertificatePage extends ConfirmPage(SSO_PERMISSIONS.updateSsoConfiguration) {
   @Inject() private readonly configurations!: SsoConfigurationsService;
+  @Inject() private readonly keys!: SamlKeysService;
 
-  async describe({ actor, params: { id } }: PageVisit<'id'>): Promise<Confirmation> {
+  async describe({ actor, params: { id } }: PageVisit<'id'>): Promise<Confirmation<readonly string[]>> {
     const configuration = await this.configurations.get(actor, id);
     return {
       title: `Remove the older certificate of ${isolated(configuration.name)}?`,
       parent: { title: configuration.name, path: configurationPath(id) },
+      subject: await this.keys.certificatesOf(id),
+      shows: (current) => ({ 'Certificates, the older one first': fingerprintsOf(current) }),
       text: 'Make sure that the identity provider knows the new certificate: requests are signed with it from now on, and assertions that are encrypted with the older one are refused.',
       button: 'Remove the older certificate',
-      perform: () => this.configurations.endRollover(actor, configuration),
+      perform: (_, check) => this.configurations.endRollover(actor, configuration, check),
       next: `${configurationPath(id)}?done=certificate-removed`,
     };
   }
 }
 
 export const SSO_CONFIGURATION_PAGES = [
-  ConfigurationsPage,
   ConfigurationPage,
   NewSamlPage,
   NewOpenidPage,

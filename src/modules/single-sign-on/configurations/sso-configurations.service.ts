@@ -1,37 +1,49 @@
 import { randomUUID } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
 import { isUUID } from 'class-validator';
+import { IsNull, Not } from 'typeorm';
 import type { DashboardActor } from '../../../infrastructure/auth/index.js';
 import { Sealer } from '../../../infrastructure/crypto/index.js';
-import { Transaction, Transactional, unlessDuplicate } from '../../../infrastructure/database/index.js';
-import { ErrorKind, INVALID_FIELD } from '../../../infrastructure/errors/index.js';
+import {
+  Transaction,
+  Transactional,
+  unlessDuplicate,
+  type Check,
+} from '../../../infrastructure/database/index.js';
+import { INVALID_FIELD } from '../../../infrastructure/errors/index.js';
 import { maskedUrl } from '../../../infrastructure/logging/index.js';
 import { Clock } from '../../../infrastructure/time/index.js';
-import { AuditLog, changesBetween, type AuditAction, type AuditRecord } from '../../audit-logs/index.js';
+import type { AuditAction } from '../../../infrastructure/audit-catalog/index.js';
+import {
+  AuditLog,
+  changesBetween,
+  SYSTEM,
+  type AuditActor,
+  type AuditRecord,
+} from '../../audit-logs/index.js';
 import { readCertificate, validateCertificate, SamlMetadataReader } from '../saml/saml-metadata.js';
-import { RefusedLogin } from '../logins/identity-provider.js';
+import { SSO_OVERVIEW } from '../configuration-path.js';
+import { RefusedLogin } from '../identity-provider.js';
+import { SsoAttempt } from '../sso-attempt.entity.js';
 import { OpenidProvider, ownerOfSecret } from '../openid/openid-provider.js';
+import type { SamlKey } from '../saml/saml-key.entity.js';
 import { SamlKeysService } from '../saml/saml-keys.service.js';
 import type {
   AddOpenidConfigurationRequest,
   AddSamlConfigurationRequest,
   ChangeConfigurationRequest,
 } from './sso-configurations.dto.js';
-import { SsoConfiguration } from './sso-configuration.entity.js';
-
-const SSO_CONFIGURATION_NOT_FOUND = new ErrorKind(404, 'INVALID_REQUEST', 'NOT_FOUND', {
-  when: 'The organization has no single sign-on configuration with this ID.',
-  message: 'There is no single sign-on configuration with this ID.',
-});
+import { SsoConfiguration } from '../sso-configuration.entity.js';
+import { SSO_CONFIGURATION_NOT_FOUND } from '../single-sign-on-errors.js';
 
 const ANOTHER_CONFIGURATION_ENABLED = 'Another single sign-on configuration is enabled: disable it first.';
-const ALL_CERTIFICATES_EXPIRED =
-  'Every signing certificate of the configuration has expired: send new metadata first.';
+const ENTER_NEW_METADATA = 'Enter new metadata first.';
 const MAX_CONFIGURATIONS = 20;
 const TOO_MANY_CONFIGURATIONS = `The organization already has ${MAX_CONFIGURATIONS} single sign-on configurations: change one of them.`;
 const ADDED_BEFORE =
   'This form was sent before. To add another identity provider, start on the page “Single sign-on”.';
 const INVALID_ID = 'The ID of the form is not a UUID: start on the page “Single sign-on”.';
+const ALL_PROVIDERS = { path: SSO_OVERVIEW.path, name: SSO_OVERVIEW.title };
 const NOT_TESTED = 'No test login has succeeded yet: test the identity provider first.';
 
 /** The columns of the other protocol. */
@@ -46,6 +58,7 @@ const NO_SAML = {
 const NO_OPENID = { clientId: null, clientSecretSealed: null };
 /** Columns of a configuration that was just added. */
 const NEW_CONFIGURATION = {
+  revision: 0,
   testedAt: null,
   recencyProblem: null,
   expiryNotifiedAt: null,
@@ -76,7 +89,7 @@ export class SsoConfigurationsService {
 
   /** @throws ApiError NOT_FOUND */
   async get({ organizationId }: DashboardActor, id: string): Promise<SsoConfiguration> {
-    return SSO_CONFIGURATION_NOT_FOUND.unlessFound(
+    return SSO_CONFIGURATION_NOT_FOUND.requireFound(
       isUUID(id) && (await this.transaction.manager.findOneBy(SsoConfiguration, { organizationId, id })),
     );
   }
@@ -84,8 +97,8 @@ export class SsoConfigurationsService {
   /** @throws ApiError INVALID_FIELD, also if the metadata cannot be fetched */
   async addSaml(actor: DashboardActor, request: AddSamlConfigurationRequest): Promise<SsoConfiguration> {
     const id = newId(request);
-    const read = await this.metadata.read(request);
-    if (!read) throw INVALID_FIELD.error('Enter the metadata, or its URL.');
+    const read = await this.metadata.read(actor.organizationId, request);
+    if (!read) throw INVALID_FIELD.error('Enter the metadata, or its URL.', { field: 'metadata_url' });
     const { name } = request;
     return this.store(actor, id, { protocol: 'saml', name, ...NO_OPENID, ...read });
   }
@@ -95,7 +108,7 @@ export class SsoConfigurationsService {
     const id = newId(request);
     const { name, issuer, client_id: clientId, client_secret: secret } = request;
     const entityId = await this.openid.issuerOf(issuer, clientId).catch((error: unknown) => {
-      throw error instanceof RefusedLogin ? INVALID_FIELD.error(error.message) : error;
+      throw error instanceof RefusedLogin ? INVALID_FIELD.error(error.message, { field: 'issuer' }) : error;
     });
     const clientSecretSealed = secret === undefined ? null : this.seal(secret, id);
     return this.store(actor, id, {
@@ -108,41 +121,61 @@ export class SsoConfigurationsService {
     });
   }
 
-  /** Leaves what the request does not contain as it is. @throws ApiError INVALID_FIELD, NOT_FOUND */
+  /**
+   * Leaves what the request does not contain as it is. A request that changes nothing fetches the metadata again.
+   *
+   * @throws ApiError INVALID_FIELD, NOT_FOUND
+   */
   async change(
     actor: DashboardActor,
-    { id, protocol }: SsoConfiguration,
+    configuration: SsoConfiguration,
     request: ChangeConfigurationRequest,
+    check?: Check<SsoConfiguration>,
   ): Promise<SsoConfiguration> {
-    const { name, client_secret: secret } = request;
-    const changes: Partial<SsoConfiguration> =
-      protocol === 'saml'
-        ? ((await this.metadata.read(request)) ?? {})
-        : secret === undefined
-          ? {}
-          : { clientSecretSealed: this.seal(secret, id) };
-    return this.applyChanges(actor, id, { ...(name === undefined ? {} : { name }), ...changes });
+    const { name } = request;
+    const changes = await this.changesIn(configuration, request);
+    const named = name === undefined ? {} : { name };
+    return this.applyChanges(actor, configuration.id, { ...named, ...changes }, check);
+  }
+
+  /** Stores metadata that was fetched again, unless the configuration has another URL, or newer metadata, in the meantime. */
+  @Transactional()
+  async refresh(fetchedFor: SsoConfiguration, read: Partial<SsoConfiguration>): Promise<void> {
+    const { id, organizationId } = fetchedFor;
+    const actor = { organizationId, ...SYSTEM };
+    const sourceOf = ({ metadataUrl, metadataCheckedAt }: SsoConfiguration): string =>
+      JSON.stringify([metadataUrl, metadataCheckedAt]);
+    if (sourceOf(await this.locked(actor, id)) === sourceOf(fetchedFor))
+      await this.applyChanges(actor, id, read);
   }
 
   /** Changes nothing if the configuration is already enabled. @throws ApiError INVALID_FIELD, NOT_FOUND */
   @Transactional()
-  async enable(actor: DashboardActor, id: string): Promise<SsoConfiguration> {
-    const configuration = await this.locked(actor, id);
+  async enable(
+    actor: DashboardActor,
+    id: string,
+    check?: Check<SsoConfiguration>,
+  ): Promise<SsoConfiguration> {
+    const configuration = await this.locked(actor, id, check);
     if (configuration.enabledAt) return configuration;
     const enabled = { enabledAt: this.clock.now(), isOwnerApproved: actor.role === 'owner' };
-    this.requireUsable(configuration, enabled.enabledAt);
+    await this.requireUsable(configuration, enabled.enabledAt);
     const isOnlyOne = await unlessDuplicate(
       () => this.transaction.manager.update(SsoConfiguration, { id }, enabled),
       'saml_configuration_enabled_key',
     );
-    if (!isOnlyOne) throw INVALID_FIELD.error(ANOTHER_CONFIGURATION_ENABLED);
+    if (!isOnlyOne) throw INVALID_FIELD.error(ANOTHER_CONFIGURATION_ENABLED, { inTheWay: ALL_PROVIDERS });
     return this.record('sso.enable', actor, { ...configuration, ...enabled });
   }
 
   /** Changes nothing if the configuration is already disabled. @throws ApiError NOT_FOUND */
   @Transactional()
-  async disable(actor: DashboardActor, id: string): Promise<SsoConfiguration> {
-    const configuration = await this.locked(actor, id);
+  async disable(
+    actor: DashboardActor,
+    id: string,
+    check?: Check<SsoConfiguration>,
+  ): Promise<SsoConfiguration> {
+    const configuration = await this.locked(actor, id, check);
     if (!configuration.enabledAt) return configuration;
     await this.transaction.manager.update(SsoConfiguration, { id }, { enabledAt: null });
     return this.record('sso.disable', actor, { ...configuration, enabledAt: null });
@@ -150,25 +183,57 @@ export class SsoConfigurationsService {
 
   /** Adds a certificate of ours. @throws ApiError INVALID_FIELD if there are two already */
   async beginRollover(actor: DashboardActor, configuration: SsoConfiguration): Promise<void> {
-    await this.keys.beginRollover(configuration.id);
+    await this.addKey(actor, configuration, await this.keys.create(configuration.id));
+  }
+
+  @Transactional()
+  private async addKey(actor: DashboardActor, configuration: SsoConfiguration, key: SamlKey): Promise<void> {
+    await this.keys.beginRollover(key);
     await this.record('sso.update', actor, configuration);
   }
 
-  /** Removes the older one of two certificates of ours. */
-  async endRollover(actor: DashboardActor, configuration: SsoConfiguration): Promise<void> {
-    await this.keys.endRollover(configuration.id);
+  /** Removes the older one of two certificates of ours: requests are signed with the newer one, which no test has covered. */
+  @Transactional()
+  async endRollover(
+    actor: DashboardActor,
+    { id }: SsoConfiguration,
+    check?: Check<readonly string[]>,
+  ): Promise<void> {
+    const configuration = await this.locked(actor, id);
+    if (!(await this.keys.endRollover(id, check))) return;
+    await this.transaction.manager.update(SsoConfiguration, { id }, untested(configuration));
     await this.record('sso.update', actor, configuration);
   }
 
-  /** SAML configurations could be enabled before they could be tested. */
-  private requireUsable({ protocol, certificates, testedAt }: SsoConfiguration, now: Date): void {
-    if (protocol === 'openid') {
-      if (!testedAt) throw INVALID_FIELD.error(NOT_TESTED);
-      return;
-    }
-    const isValid = (encoded: string): boolean =>
-      validateCertificate(readCertificate(encoded), now) === undefined;
-    if (!certificates.some(isValid)) throw INVALID_FIELD.error(ALL_CERTIFICATES_EXPIRED);
+  /** SAML configurations could be enabled before they could be tested, but not once a test has failed, or after changes. */
+  private async requireUsable(configuration: SsoConfiguration, now: Date): Promise<void> {
+    const { id, protocol, certificates, testedAt, revision } = configuration;
+    const problems = certificates.map((encoded) => validateCertificate(readCertificate(encoded), now));
+    if (protocol === 'saml' && !problems.includes(undefined))
+      throw INVALID_FIELD.error(`${problems[0]} ${ENTER_NEW_METADATA}`);
+    if (testedAt) return;
+    const failed = { configurationId: id, testerId: Not(IsNull()), problem: Not(IsNull()) };
+    if (
+      protocol === 'openid' ||
+      revision > 0 ||
+      (await this.transaction.manager.existsBy(SsoAttempt, failed))
+    )
+      throw INVALID_FIELD.error(NOT_TESTED);
+  }
+
+  /** Reads the changes before the transaction. Renaming must be possible while the provider does not respond. */
+  private async changesIn(
+    configuration: SsoConfiguration,
+    request: ChangeConfigurationRequest,
+  ): Promise<Partial<SsoConfiguration>> {
+    const { id, organizationId, protocol, metadataUrl } = configuration;
+    const { name, client_secret: secret, metadata_url: url, metadata_xml: xml } = request;
+    // The secret counts as changed even if it is the same, so that nobody can find out with guesses.
+    if (protocol === 'openid')
+      return secret === undefined ? {} : { clientSecretSealed: this.seal(secret, id) };
+    const isRenamed = name !== undefined && name !== configuration.name;
+    if (isRenamed && url === metadataUrl && xml === undefined) return {};
+    return (await this.metadata.read(organizationId, request)) ?? {};
   }
 
   @Transactional()
@@ -182,33 +247,38 @@ export class SsoConfigurationsService {
     const configuration = { id, organizationId, ...fields, ...NEW_CONFIGURATION, createdAt };
     await this.transaction.lock(`saml-configurations:${organizationId}`);
     if ((await this.transaction.manager.countBy(SsoConfiguration, { organizationId })) >= MAX_CONFIGURATIONS)
-      throw INVALID_FIELD.error(TOO_MANY_CONFIGURATIONS);
+      throw INVALID_FIELD.error(TOO_MANY_CONFIGURATIONS, { field: 'name', inTheWay: ALL_PROVIDERS });
     if (!(await this.transaction.insertNew(SsoConfiguration, configuration, 'saml_configuration_pkey')))
-      throw INVALID_FIELD.error(ADDED_BEFORE);
+      throw INVALID_FIELD.error(ADDED_BEFORE, { field: 'name', inTheWay: ALL_PROVIDERS });
     const added = changesBetween({}, auditedConfiguration(configuration));
     return this.record('sso.add', actor, configuration, added);
   }
 
   @Transactional()
   private async applyChanges(
-    actor: DashboardActor,
+    actor: AuditActor & Partial<Pick<DashboardActor, 'role'>>,
     id: string,
     changes: Partial<SsoConfiguration>,
+    check?: Check<SsoConfiguration>,
   ): Promise<SsoConfiguration> {
-    const configuration = await this.locked(actor, id);
-    const { metadataCheckedAt: _checked, ...compared } = changes;
-    const different = Object.entries(compared)
-      .filter(
-        ([name, value]) =>
-          JSON.stringify(configuration[name as keyof SsoConfiguration]) !== JSON.stringify(value),
-      )
-      .map(([name]) => name);
-    if (different.length === 0) return configuration;
-    // Another name does not change whom the configuration trusts.
-    const isRenamed = different.every((name) => name === 'name');
-    const isOwnerApproved = configuration.isOwnerApproved && (isRenamed || actor.role === 'owner');
-    const changed = { ...configuration, ...changes, isOwnerApproved };
-    await this.transaction.manager.update(SsoConfiguration, { id }, { ...changes, isOwnerApproved });
+    const configuration = await this.locked(actor, id, check);
+    const { metadataUrl } = configuration;
+    const isFetchedAgain = metadataUrl !== null && changes.metadataUrl === metadataUrl;
+    const changed = { ...configuration, ...changes };
+    const before = meaningOf(configuration);
+    const after = meaningOf(changed);
+    const different = COMPARED.filter((column) => before[column] !== after[column]);
+    const isOnly = (...columns: readonly (keyof SsoConfiguration)[]): boolean =>
+      different.every((column) => column === 'name' || (isFetchedAgain && columns.includes(column)));
+    // The owner who approved the URL trusts what the provider itself changes there.
+    const isStillApproved = isOnly('certificates', 'ssoUrl', 'ssoBinding') || actor.role === 'owner';
+    Object.assign(changed, {
+      isOwnerApproved: configuration.isOwnerApproved && isStillApproved,
+      ...(!isOnly('certificates') && untested(configuration)),
+    });
+    await this.transaction.manager.update(SsoConfiguration, { id }, changed);
+    // Some providers send another ID or date each time.
+    if (different.length === 0) return changed;
     const audited = changesBetween(auditedConfiguration(configuration), auditedConfiguration(changed));
     return this.record('sso.update', actor, changed, audited);
   }
@@ -218,15 +288,19 @@ export class SsoConfigurationsService {
     return this.sealer.seal(secret, ownerOfSecret(id.toLowerCase()));
   }
 
-  private async locked({ organizationId }: DashboardActor, id: string): Promise<SsoConfiguration> {
-    return SSO_CONFIGURATION_NOT_FOUND.unlessFound(
-      isUUID(id) && (await this.transaction.lockRow(SsoConfiguration, { organizationId, id })),
+  private async locked(
+    { organizationId }: AuditActor,
+    id: string,
+    check?: Check<SsoConfiguration>,
+  ): Promise<SsoConfiguration> {
+    return SSO_CONFIGURATION_NOT_FOUND.requireFound(
+      isUUID(id) && (await this.transaction.lockRow(SsoConfiguration, { organizationId, id }, check)),
     );
   }
 
   private async record(
     action: AuditAction,
-    actor: DashboardActor,
+    actor: AuditActor,
     configuration: SsoConfiguration,
     changes: AuditRecord['changes'] = [],
   ): Promise<SsoConfiguration> {
@@ -235,14 +309,31 @@ export class SsoConfigurationsService {
   }
 }
 
+const COMPARED = [
+  'name',
+  'entityId',
+  'ssoUrl',
+  'ssoBinding',
+  'certificates',
+  'metadataUrl',
+  'clientId',
+  'clientSecretSealed',
+] as const;
+
+/** Returns what is compared. Of metadata, that is what they mean and not their text, and the order of certificates means nothing. */
+function meaningOf(configuration: SsoConfiguration): Readonly<Record<string, string>> {
+  const { certificates } = configuration;
+  const compared = { ...configuration, certificates: certificates.toSorted() };
+  return Object.fromEntries(COMPARED.map((column) => [column, JSON.stringify(compared[column])]));
+}
+
+/** Returns the columns of a configuration after a change that no test has covered. */
+function untested({ revision }: SsoConfiguration) {
+  return { testedAt: null, recencyProblem: null, revision: revision + 1 };
+}
+
 /** Returns what the audit log shows of a configuration: of certificates the fingerprints, and no secret. */
-export function auditedConfiguration({
-  name,
-  entityId,
-  ssoUrl,
-  metadataUrl,
-  certificates,
-}: SsoConfiguration) {
+function auditedConfiguration({ name, entityId, ssoUrl, metadataUrl, certificates }: SsoConfiguration) {
   return {
     name,
     entity_id: entityId,

@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { Raw } from 'typeorm';
 import { Transaction } from '../../../infrastructure/database/index.js';
 import { ProviderLinks } from '../../dashboard-users/index.js';
-import { SsoIdentity } from './sso-attempt.entity.js';
+import { SsoIdentity } from '../sso-attempt.entity.js';
 
 const TRIMMED_AT_ONCE = 1_000;
 

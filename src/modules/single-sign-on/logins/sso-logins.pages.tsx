@@ -1,6 +1,7 @@
 import {
   ActionButton,
   Allowed,
+  Details,
   Form,
   Link,
   Notice,
@@ -10,11 +11,13 @@ import {
 } from '../../../infrastructure/pages/index.js';
 import { parsedUrl } from '../../../infrastructure/config/index.js';
 import { ROLE_NAMES } from '../../dashboard-users/index.js';
-import type { SsoConfiguration } from '../configurations/sso-configuration.entity.js';
-import { configurationPath } from '../configurations/sso-configurations.pages.js';
-import { RECENCY_REMEDY } from './identity-provider.js';
-import type { TestResult } from './sso-logins.service.js';
+import type { SsoConfiguration } from '../sso-configuration.entity.js';
+import { configurationPath } from '../configuration-path.js';
+import { trustOf } from './provider-trust.js';
+import { loginPath, RECENCY_REMEDY } from '../identity-provider.js';
+import type { TestResult } from './sso-responses.service.js';
 import type { Person } from './sso-users.service.js';
+import { SSO_PERMISSIONS } from '../single-sign-on.capability.js';
 
 /** A provider may send hundreds of claims, such as groups. */
 const MAX_SHOWN = 30;
@@ -31,18 +34,20 @@ export function failedLoginPage(problem: string): Page {
 }
 
 /** @param current the address of the user who is logged in */
-export function suggestedLoginPage({ id, name, ssoUrl }: SsoConfiguration, current?: string): Page {
+export function suggestedLoginPage(configuration: SsoConfiguration, current?: string): Page {
+  const { name, protocol, ssoUrl, entityId } = configuration;
   return {
     title: 'Log in with single sign-on',
     content: (
       <>
         <p>
-          Continue to log in at the identity provider {name} ({parsedUrl(ssoUrl)?.host}).
+          Continue to log in at the identity provider {name} (
+          {parsedUrl(protocol === 'saml' ? ssoUrl : entityId)?.host}).
         </p>
         {current === undefined ? null : (
           <p>You are logged in as {current}. The new login replaces this one.</p>
         )}
-        <Form action={`/sso/saml/${id}/login`}>
+        <Form action={loginPath(configuration)}>
           <button>Continue</button>
         </Form>
       </>
@@ -51,27 +56,33 @@ export function suggestedLoginPage({ id, name, ssoUrl }: SsoConfiguration, curre
 }
 
 /** Shows what a login would do, and the claims that it is based on. */
-export function testedPage({ id, name, enabledAt }: SsoConfiguration, result: TestResult): Page {
-  const { claims, person, problem, recencyProblem } = result;
+export function testedPage(configuration: SsoConfiguration, result: TestResult): Page {
+  const { id, name, enabledAt } = configuration;
+  const { claims, person, problem, roleProblem, recencyProblem } = result;
   return {
     title: person ? 'The test succeeded' : 'The test failed',
     parent: { title: name, path: configurationPath(id) },
     status: person ? 200 : 403,
+    isNeverStored: true,
     content: (
       <>
         {person ? <Notice kind="good">{effectOf(person)}</Notice> : <Notice kind="bad">{problem}</Notice>}
+        {roleProblem === undefined ? null : <Notice kind="bad">{roleProblem}</Notice>}
         {recencyProblem === undefined ? null : (
           <Notice kind="bad">
             {recencyProblem} {RECENCY_REMEDY}
           </Notice>
         )}
         {person && !enabledAt ? (
-          <Allowed operation="enableSamlConfiguration">
+          <Allowed permission={SSO_PERMISSIONS.enableSsoConfiguration}>
             <p>
               Once it is enabled, users whose email addresses are in your proved domains are sent to this
               identity provider when they log in.
             </p>
-            <ActionButton action={configurationPath(id, 'enable')}>Enable single sign-on</ActionButton>
+            <Details entries={Object.entries(trustOf(configuration))} />
+            <ActionButton action={configurationPath(id, 'enable')} version={trustOf(configuration)}>
+              Enable single sign-on
+            </ActionButton>
           </Allowed>
         ) : null}
         <h2>What the identity provider sent</h2>

@@ -1,6 +1,7 @@
 import { Injectable } from '@nestjs/common';
+import { IsNull, Not } from 'typeorm';
 import type { DashboardRole } from '../../../infrastructure/auth/index.js';
-import { Transaction, Transactional } from '../../../infrastructure/database/index.js';
+import { KeyedQueue, Transaction, Transactional } from '../../../infrastructure/database/index.js';
 import type { RequestOrigin } from '../../../infrastructure/http/index.js';
 import { Clock } from '../../../infrastructure/time/index.js';
 import { AllowlistedDomainsService } from '../../allowlisted-domains/index.js';
@@ -12,18 +13,35 @@ import {
   UserAdministrationService,
   type DashboardUser,
 } from '../../dashboard-users/index.js';
-import type { SsoConfiguration } from '../configurations/sso-configuration.entity.js';
-import { SsoSettingsRepository, type SsoSetting } from '../settings/sso-settings.repository.js';
+import { SsoConfiguration } from '../sso-configuration.entity.js';
+import { SsoSettingsRepository } from '../settings/sso-settings.repository.js';
+import type { SsoSetting } from '../settings/sso-setting.entity.js';
 import { roleIn } from '../settings/sso-settings.service.js';
-import { REASONS, RefusedLogin, type ProviderIdentity } from './identity-provider.js';
+import {
+  REASONS,
+  RefusedLogin,
+  requireCertificates,
+  type ProviderIdentity,
+  type VerifiedIdentity,
+} from '../identity-provider.js';
 import { SsoAttemptsRepository } from './sso-attempts.repository.js';
-import { SsoIdentity } from './sso-attempt.entity.js';
+import { SsoIdentity } from '../sso-attempt.entity.js';
 
-/** Whom a login is for. */
+/** The user whom a login is for, and whether an owner approved the provider. */
+export interface ProvisionedUser {
+  readonly user: DashboardUser;
+  readonly isOwnerApproved: boolean;
+  /** Also true if the account was linked to the user before. */
+  readonly isProviderApproved: boolean;
+}
+
+/** The person that a login is for. */
 export interface Person {
   /** Undefined for somebody who becomes a user, or accepts an invitation, with this login. */
   readonly user?: DashboardUser;
   readonly isInvited?: boolean;
+  /** Whether the account was linked to the user before. */
+  readonly isLinked?: boolean;
   readonly name: string;
   readonly email: string;
   readonly role: DashboardRole;
@@ -31,11 +49,20 @@ export interface Person {
   readonly mappedRole?: DashboardRole | undefined;
 }
 
+/** The result of `find` before the transaction that provisions the user. */
+interface Expected extends Pick<Person, 'isLinked'> {
+  /** The hash for a new user; empty if there is one already. */
+  readonly passwordHash: string;
+}
+
 const IDENTITY_KEYS = ['sso_identity_pkey', 'sso_identity_user_issuer_key'];
 
 /** The users behind accounts at identity providers. */
 @Injectable()
 export class SsoUsersService {
+  /** By organization, whose users are locked meanwhile: many logins at once must not occupy the connections of all others. */
+  private readonly provisions = new KeyedQueue(1);
+
   constructor(
     private readonly transaction: Transaction,
     private readonly attempts: SsoAttemptsRepository,
@@ -57,7 +84,7 @@ export class SsoUsersService {
   async find({ organizationId }: SsoConfiguration, identity: ProviderIdentity): Promise<Person> {
     const setting = await this.settings.get(organizationId);
     const linked = await this.linked(organizationId, identity);
-    if (linked) return personOf(linked, roleIn(setting, identity));
+    if (linked) return { ...personOf(linked, roleIn(setting, identity)), isLinked: true };
     try {
       return await this.unlinked(setting, identity);
     } catch (error) {
@@ -68,41 +95,76 @@ export class SsoUsersService {
     }
   }
 
-  /** Links, creates and changes the user, as `find` said. @throws RefusedLogin if that is no longer possible */
-  async provision(
+  /**
+   * Links, creates and changes the user, as `find` said.
+   *
+   * @param open opens the session, in the same transaction: an admin who unlinks or disables the user afterwards ends it
+   * @throws RefusedLogin if that is no longer possible
+   */
+  async provision<Opened>(
     configuration: SsoConfiguration,
-    identity: ProviderIdentity,
+    identity: VerifiedIdentity,
     person: Person,
     origin: RequestOrigin,
-  ): Promise<DashboardUser> {
+    open: (provisioned: ProvisionedUser) => Promise<Opened>,
+  ): Promise<Opened> {
     // Before the transaction, because hashing takes long. Nobody knows the password.
     const passwordHash = person.user ? '' : await hashPassword(generatePassword());
-    return this.provisionLocked(configuration, identity, { ...person, passwordHash }, origin);
+    const expected = { isLinked: person.isLinked, passwordHash };
+    return this.provisions.run(configuration.organizationId, () =>
+      this.provisionAndOpen(configuration, identity, expected, origin, open),
+    );
   }
 
   @Transactional()
-  private async provisionLocked(
-    { organizationId, isOwnerApproved }: SsoConfiguration,
-    identity: ProviderIdentity,
-    person: Person & { readonly passwordHash: string },
+  private async provisionAndOpen<Opened>(
+    configuration: SsoConfiguration,
+    identity: VerifiedIdentity,
+    expected: Expected,
     origin: RequestOrigin,
-  ): Promise<DashboardUser> {
-    const { user, name, email, role, mappedRole, passwordHash } = person;
-    const actor: AuditActor = { organizationId, name, email, origin };
-    // One at a time, so that two first logins of one person lead to one user.
+    open: (provisioned: ProvisionedUser) => Promise<Opened>,
+  ): Promise<Opened> {
+    return open(await this.provisionLocked(configuration, identity, expected, origin));
+  }
+
+  private async provisionLocked(
+    configuration: SsoConfiguration,
+    identity: VerifiedIdentity,
+    { isLinked, passwordHash }: Expected,
+    origin: RequestOrigin,
+  ): Promise<ProvisionedUser> {
+    const { id, organizationId, revision } = configuration;
+    // First logins run one at a time, so that two first logins of one person lead to one user.
     await this.users.lockUsersOf(organizationId);
+    // The provider may have taken long to respond, and its configuration may have been disabled or changed meanwhile.
+    const enabled = { id, enabledAt: Not(IsNull()) };
+    const current = await this.transaction.manager.findOneBy(SsoConfiguration, enabled);
+    if (!current) throw new RefusedLogin(REASONS.disabled);
+    if (current.revision !== revision) throw new RefusedLogin(REASONS.changedMeanwhile);
+    // A certificate alone does not increase the revision.
+    requireCertificates(identity, current);
+    const isProviderApproved = current.isOwnerApproved && identity.isOwnerApproved;
     const linked = await this.attempts.findIdentity({ ...identity, organizationId });
-    // Read again under the lock: a concurrent change of the role must not be undone.
-    const known = linked?.userId ?? user?.id;
-    const found = known
-      ? await this.users.find(known)
+    // An admin has unlinked the account meanwhile.
+    if (isLinked && !linked) throw new RefusedLogin(REASONS.noUser);
+    // The settings, the user, or the proof of the domain may have changed meanwhile.
+    const { user, name, email, role, mappedRole } = await this.find(configuration, identity);
+    const actor: AuditActor = { organizationId, name, email, origin };
+    const isOwnerApproved = isProviderApproved && linked?.isOwnerApproved !== false;
+    // A user who was removed since `find` before the transaction would need a password.
+    if (!user && passwordHash === '') throw new RefusedLogin(REASONS.notCreated);
+    const found = user
+      ? await this.users.lock(user.id)
       : await this.administration.admit({ organizationId, email, name, role, passwordHash }, actor);
     if (!found) throw new RefusedLogin(REASONS.notCreated);
-    if (found.disabledAt) return found;
-    if (!isOwnerApproved && [found.role, mappedRole].includes('owner'))
-      throw new RefusedLogin(REASONS.notApproved);
-    if (!linked) await this.link(found, { ...identity, organizationId }, actor);
-    return mappedRole === undefined ? found : this.administration.applyRole(found, mappedRole, actor);
+    const provisioned = { user: found, isOwnerApproved, isProviderApproved };
+    if (found.disabledAt) return provisioned;
+    const roles = [await this.users.effectiveRole(found, this.clock.now()), mappedRole];
+    if (!isOwnerApproved && roles.includes('owner'))
+      throw new RefusedLogin(isProviderApproved ? REASONS.linkNotApproved : REASONS.notApproved);
+    if (!linked) await this.link(found, { ...identity, organizationId, isOwnerApproved }, actor);
+    if (mappedRole !== undefined) await this.administration.applyRole(found, mappedRole, actor);
+    return provisioned;
   }
 
   /** Returns the user that the account is linked to. @throws RefusedLogin if the link outlives the user */
@@ -142,10 +204,16 @@ export class SsoUsersService {
 
   private async link(
     { id }: DashboardUser,
-    { organizationId, issuer, subject }: ProviderIdentity & { readonly organizationId: string },
+    {
+      organizationId,
+      issuer,
+      subject,
+      isOwnerApproved,
+    }: ProviderIdentity & Pick<SsoIdentity, 'organizationId' | 'isOwnerApproved'>,
     actor: AuditActor,
   ): Promise<void> {
-    const identity = { organizationId, issuer, subject, userId: id, linkedAt: this.clock.now() };
+    const linkedAt = this.clock.now();
+    const identity = { organizationId, issuer, subject, userId: id, linkedAt, isOwnerApproved };
     // The account or the user may have been linked in the meantime.
     if (!(await this.transaction.insertNew(SsoIdentity, identity, ...IDENTITY_KEYS)))
       throw new RefusedLogin(REASONS.linkedElsewhere);

@@ -1,25 +1,28 @@
 import { Injectable } from '@nestjs/common';
-import { LRUCache } from 'lru-cache';
 import type { ClientAuth, Configuration, CustomFetch } from 'openid-client';
+import { BoundedCache } from '../../../infrastructure/caching/index.js';
 import { Sealer } from '../../../infrastructure/crypto/index.js';
 import { HttpClient, HttpClientConfiguration } from '../../../infrastructure/http-client/index.js';
 import { PublicAddress } from '../../../infrastructure/http/index.js';
+import { lazyModule } from '../../../infrastructure/lazy-values/index.js';
 import { MINUTE, SECOND } from '../../../infrastructure/time/index.js';
-import type { SsoConfiguration } from '../configurations/sso-configuration.entity.js';
+import { fieldError } from '../../../infrastructure/validation/index.js';
+import type { SsoConfiguration } from '../sso-configuration.entity.js';
+import { SsoSettingsRepository } from '../settings/sso-settings.repository.js';
+import { usedPart } from './provider-documents.js';
+import { mailboxIn, nameIn, subjectIn } from '../identity-claims.js';
 import {
-  CLOCK_TOLERANCE,
+  PROVIDER_CLOCK_TOLERANCE,
   IdentityProvider,
-  mailboxIn,
   MAX_ADDRESS_LENGTH,
-  nameIn,
-  subjectIn,
   REASONS,
   RefusedLogin,
+  RefusedScope,
   type BegunRequest,
   type LoginOptions,
   type LoginSecrets,
   type ProviderIdentity,
-} from '../logins/identity-provider.js';
+} from '../identity-provider.js';
 
 /** Bytes. Discovery documents have about 4,000, and sets of keys up to 20,000. */
 const MAX_DOCUMENT_SIZE = 262_144;
@@ -37,17 +40,34 @@ const REQUESTED_CLAIMS = JSON.stringify({ id_token: { auth_time: { essential: tr
 const NOT_REPEATED =
   'The identity provider did not ask the person to log in again, although it was requested.';
 
-const NOT_A_URL = 'The issuer field must be an https URL, such as https://login.example.com.';
+const notAUrl = (field: string): string =>
+  `The ${field} field must be an https URL, such as https://login.example.com.`;
 const UNREADABLE = 'The discovery document of the issuer cannot be read:';
 const OTHER_ISSUER = `${UNREADABLE} it is that of another issuer.`;
 const WELL_KNOWN = '/.well-known/openid-configuration';
-const NO_USER_INFO =
-  'The ID token contains no email address, and the UserInfo endpoint of the identity provider cannot be used.';
+const NO_USER_INFO = 'and the UserInfo endpoint of the identity provider cannot be used.';
+/** Scopes of OpenID Connect Core, which every provider knows. */
+const SCOPES = ['openid', 'email', 'profile'];
+
+/** Statuses with which a provider refuses an access token. */
+const REFUSALS: ReadonlySet<number> = new Set([401, 403]);
+
+/** The provider refuses the access token that it has issued. */
+class ProviderRefusal extends RefusedLogin {}
 
 /** Loading the library takes time and memory, which processes without logins save. */
-const openidClient = () => import('openid-client');
+const openidClient = lazyModule<typeof import('openid-client')>('openid-client', import.meta.url);
 
-type Credentials = Pick<SsoConfiguration, 'id' | 'entityId' | 'clientId' | 'clientSecretSealed'>;
+type Credentials = Pick<
+  SsoConfiguration,
+  'id' | 'organizationId' | 'entityId' | 'clientId' | 'clientSecretSealed'
+>;
+
+/** A client of the library, and what it was made from. */
+interface ConfiguredClient {
+  readonly credentials: string;
+  readonly client: Promise<Configuration>;
+}
 
 /**
  * Identity providers that speak OpenID Connect: the code flow with PKCE, `state`, `nonce` and `iss`. The library `openid-client`
@@ -55,7 +75,8 @@ type Credentials = Pick<SsoConfiguration, 'id' | 'entityId' | 'clientId' | 'clie
  */
 @Injectable()
 export class OpenidProvider extends IdentityProvider {
-  private readonly cache = new LRUCache<string, Promise<Configuration>>({
+  /** By the ID of the configuration: credentials that were changed must not keep what belonged to the old ones. */
+  private readonly cache = new BoundedCache<ConfiguredClient>({
     max: MAX_CACHED,
     ttl: CACHE_LIFETIME,
   });
@@ -64,6 +85,7 @@ export class OpenidProvider extends IdentityProvider {
     private readonly http: HttpClient,
     private readonly httpConfiguration: HttpClientConfiguration,
     private readonly publicAddress: PublicAddress,
+    private readonly settings: SsoSettingsRepository,
     private readonly sealer: Sealer,
   ) {
     super();
@@ -78,11 +100,11 @@ export class OpenidProvider extends IdentityProvider {
    * Returns the issuer as its discovery document spells it: whether it ends with a slash is easily missed, and so is that it is not
    * the address of the document.
    *
-   * @throws RefusedLogin if it cannot be used
+   * @throws RefusedLogin if it cannot be used, or ApiError INVALID_FIELD
    */
   async issuerOf(url: string, clientId: string): Promise<string> {
     const problem = this.http.urlProblem(url);
-    if (problem === 'SYNTAX' || problem === 'NOT_HTTPS') throw new RefusedLogin(NOT_A_URL);
+    if (problem === 'SYNTAX' || problem === 'NOT_HTTPS') throw fieldError({ field: 'issuer', rule: notAUrl });
     const expected = withoutSlash(url.replace(WELL_KNOWN, ''));
     const { issuer } = (await this.discover(expected + WELL_KNOWN, clientId)).serverMetadata();
     if (withoutSlash(issuer) !== expected) throw new RefusedLogin(OTHER_ISSUER);
@@ -91,13 +113,15 @@ export class OpenidProvider extends IdentityProvider {
 
   override async begin(
     configuration: Credentials,
-    { state, nonce, verifier }: LoginSecrets,
+    { state, nonce, verifier, hasRoleScopes }: LoginSecrets,
     { forceLogin, email }: LoginOptions,
   ): Promise<BegunRequest> {
-    const client = await openidClient();
-    const url = client.buildAuthorizationUrl(await this.configured(configuration), {
+    const client = openidClient();
+    const configured = await this.configured(configuration);
+    const roleScopes = hasRoleScopes === false ? [] : await this.roleScopes(configuration, configured);
+    const url = client.buildAuthorizationUrl(configured, {
       redirect_uri: this.address(configuration.id),
-      scope: 'openid email profile',
+      scope: [...new Set([...SCOPES, ...roleScopes])].join(' '),
       state,
       nonce,
       code_challenge: await client.calculatePKCECodeChallenge(verifier),
@@ -112,12 +136,13 @@ export class OpenidProvider extends IdentityProvider {
   /** @param query the query of the redirect */
   override async finish(
     configuration: Credentials,
-    { state, nonce, verifier }: LoginSecrets,
+    { state, nonce, verifier, hasRoleScopes }: LoginSecrets,
     query: string,
     startedAt: Date,
   ): Promise<ProviderIdentity> {
-    const client = await openidClient();
+    const client = openidClient();
     const configured = await this.configured(configuration);
+    const { roleAttribute } = await this.settings.get(configuration.organizationId);
     const url = new URL(this.address(configuration.id));
     url.search = query;
     try {
@@ -130,32 +155,54 @@ export class OpenidProvider extends IdentityProvider {
       const token = tokens.claims();
       if (!token) throw new RefusedLogin(REASONS.subject);
       const hasAddress = token['email'] !== undefined;
+      const hasRole = roleAttribute === null || Object.hasOwn(token, roleAttribute);
       // Some providers send only the address in the ID token (PingOne), or nothing.
       const isComplete =
-        (hasAddress && nameIn(token) !== undefined) || !configured.serverMetadata().userinfo_endpoint;
+        (hasAddress && hasRole && nameIn(token) !== undefined) ||
+        !configured.serverMetadata().userinfo_endpoint;
       const info = isComplete
         ? {}
-        : await client.fetchUserInfo(configured, tokens.access_token, token.sub).catch(() => {
+        : await client.fetchUserInfo(configured, tokens.access_token, token.sub).catch((error: unknown) => {
             // AD FS refuses its own access tokens there. The ID token says enough if it has the address.
-            if (!hasAddress) throw new RefusedLogin(NO_USER_INFO);
+            if (!hasAddress)
+              throw new RefusedLogin(`The ID token contains no email address, ${NO_USER_INFO}`);
+            // Nobody must lose a role because the provider does not respond, or responds to others first.
+            if (!hasRole && !causesOf(error).some((each) => each instanceof ProviderRefusal))
+              throw new RefusedLogin(
+                `The ID token does not contain “${roleAttribute}”, which decides the role, ${NO_USER_INFO}`,
+              );
             return {};
           });
       return identityFrom(configuration.entityId, { ...info, ...token }, startedAt);
     } catch (error) {
+      if (hasRoleScopes !== false && (error as LibraryError).error === 'invalid_scope')
+        throw new RefusedScope(reasonFor(error));
       throw error instanceof RefusedLogin ? error : new RefusedLogin(reasonFor(error));
     }
   }
 
+  /** Returns the scopes without which some providers do not send the claim that decides roles, if the provider lists them. */
+  private async roleScopes({ organizationId }: Credentials, configured: Configuration): Promise<string[]> {
+    const { roleAttribute } = await this.settings.get(organizationId);
+    const { scopes_supported: supported } = configured.serverMetadata();
+    // Some documents have null.
+    return roleAttribute === null || !supported
+      ? []
+      : ['groups', roleAttribute].filter((scope) => supported.includes(scope));
+  }
+
   /** Logins that begin together share one request for the documents of their provider. A failure is not kept. */
   private configured(configuration: Credentials): Promise<Configuration> {
-    const { entityId, clientId, clientSecretSealed } = configuration;
-    const key = JSON.stringify([entityId, clientId, clientSecretSealed?.toString('base64')]);
-    const cached = this.cache.get(key);
-    if (cached) return cached;
-    const begun = this.discoverConfigured(configuration);
-    this.cache.set(key, begun);
-    begun.catch(() => this.cache.delete(key));
-    return begun;
+    const { id, entityId, clientId, clientSecretSealed } = configuration;
+    const credentials = JSON.stringify([entityId, clientId, clientSecretSealed?.toString('base64')]);
+    const cached = this.cache.get(id);
+    if (cached?.credentials === credentials) return cached.client;
+    const begun = { credentials, client: this.discoverConfigured(configuration) };
+    this.cache.set(id, begun);
+    begun.client.catch(() => {
+      if (this.cache.peek(id) === begun) this.cache.delete(id);
+    });
+    return begun.client;
   }
 
   private async discoverConfigured(configuration: Credentials): Promise<Configuration> {
@@ -168,7 +215,7 @@ export class OpenidProvider extends IdentityProvider {
   }
 
   private async discover(issuer: string, clientId: string, secret?: string): Promise<Configuration> {
-    const client = await openidClient();
+    const client = openidClient();
     const execute = [client.enableNonRepudiationChecks];
     if (this.httpConfiguration.allowsAnyTarget) execute.push(client.allowInsecureRequests);
     const authentication: Parameters<typeof client.discovery>[3] = (server, ...rest) => {
@@ -179,7 +226,7 @@ export class OpenidProvider extends IdentityProvider {
       (isBasic ? basicCredentials(secret) : client.ClientSecretPost(secret))(server, ...rest);
     };
     try {
-      const metadata = { client_secret: secret, [client.clockTolerance]: CLOCK_TOLERANCE / SECOND };
+      const metadata = { client_secret: secret, [client.clockTolerance]: PROVIDER_CLOCK_TOLERANCE / SECOND };
       const configured = await client.discovery(new URL(issuer), clientId, metadata, authentication, {
         execute,
         [client.customFetch]: this.send,
@@ -206,14 +253,33 @@ export class OpenidProvider extends IdentityProvider {
             maxBytes: MAX_RESPONSE_SIZE,
           })
         : await this.http.getDocument({ url, headers, maxBytes: MAX_DOCUMENT_SIZE, deadline: DEADLINE });
-    const reason = explanation ?? problem;
-    if (reason !== null) throw new RefusedLogin(reason);
+    const isOutage = statusCode === 0 || statusCode >= 500;
+    const reason =
+      explanation ?? problem ?? (isOutage ? `The server responded with status ${statusCode}.` : null);
+    if (reason !== null)
+      throw REFUSALS.has(statusCode) ? new ProviderRefusal(reason) : new RefusedLogin(reason);
     if (text?.isComplete === false) throw new RefusedLogin(text.isTooLong ? TOO_LARGE : CUT_OFF);
-    return new Response(text?.text ?? '', {
+    const content = text?.text ?? '';
+    // Only requests for documents, which are kept, have no credentials.
+    const isDocument = method !== 'POST' && !Object.hasOwn(headers, 'authorization');
+    const used = method === 'POST' ? withoutNulls(content) : isDocument ? usedPart(content) : content;
+    return new Response(used, {
       status: statusCode,
       headers: { 'content-type': text ? 'application/json' : 'text/plain' },
     });
   };
+}
+
+/**
+ * Returns the response of a token endpoint without members that are null, such as `refresh_token` and `expires_in`: they stand for
+ * absent ones, and the library would refuse them. A text that is no JSON stays as it is.
+ */
+function withoutNulls(text: string): string {
+  try {
+    return JSON.stringify(JSON.parse(text, (_, value: unknown) => value ?? undefined)) ?? text;
+  } catch {
+    return text;
+  }
 }
 
 export function ownerOfSecret(configurationId: string): string[] {
@@ -253,7 +319,7 @@ export function isVerified(issuer: string, email = '', claims: ProviderIdentity[
 }
 
 function identityFrom(issuer: string, claims: ProviderIdentity['claims'], startedAt: Date): ProviderIdentity {
-  const { sub, email, auth_time: time } = claims;
+  const { sub, email, auth_time: time, session_expiry: end } = claims;
   const address = mailboxIn(email);
   const authenticatedAt = typeof time === 'number' ? new Date(time * SECOND) : undefined;
   return {
@@ -263,6 +329,8 @@ function identityFrom(issuer: string, claims: ProviderIdentity['claims'], starte
     isEmailVerified: isVerified(issuer, address, claims),
     name: nameIn(claims),
     authenticatedAt,
+    // OpenID Connect Enterprise Extensions, a draft.
+    sessionEndsAt: end === undefined || end === null ? undefined : new Date(Number(end) * SECOND),
     recencyProblem: recencyProblemOf(authenticatedAt, startedAt),
     claims,
   };
@@ -270,7 +338,9 @@ function identityFrom(issuer: string, claims: ProviderIdentity['claims'], starte
 
 function recencyProblemOf(authenticatedAt: Date | undefined, startedAt: Date): string | undefined {
   if (!authenticatedAt) return REASONS.noTime;
-  return authenticatedAt.getTime() < startedAt.getTime() - CLOCK_TOLERANCE ? NOT_REPEATED : undefined;
+  return authenticatedAt.getTime() < startedAt.getTime() - PROVIDER_CLOCK_TOLERANCE
+    ? NOT_REPEATED
+    : undefined;
 }
 
 /** Reasons for the codes of the library's errors about claims and signatures. */
@@ -283,7 +353,7 @@ const CLAIMS: Readonly<Record<string, string>> = {
   nbf: 'The ID token is not valid yet. Check the clock of the identity provider.',
 };
 
-/** What the library's errors have. The cause of a wrong claim or signature is another error, or its details. */
+/** The properties of the library's errors. The cause of a wrong claim or signature is another error, or its details. */
 interface LibraryError {
   readonly message?: string;
   readonly code?: string;
@@ -293,11 +363,17 @@ interface LibraryError {
   readonly cause?: LibraryError;
 }
 
-/** Returns the reason in words for an error of the library. Values of the response never appear in it, except error codes. */
-function reasonFor(thrown: unknown): string {
+/** Returns an error of the library and its causes. */
+function causesOf(thrown: unknown): LibraryError[] {
   const chain: LibraryError[] = [];
   for (let each = thrown as LibraryError | undefined; typeof each === 'object'; each = each.cause)
     chain.push(each);
+  return chain;
+}
+
+/** Returns the reason in words for an error of the library. Values of the response never appear in it, except error codes. */
+function reasonFor(thrown: unknown): string {
+  const chain = causesOf(thrown);
   const refused = chain.find((each) => each instanceof RefusedLogin);
   if (refused?.message) return refused.message;
   const { code, error } = chain[0] ?? {};

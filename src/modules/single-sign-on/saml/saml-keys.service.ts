@@ -1,9 +1,17 @@
 import { randomBytes, randomUUID, webcrypto } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
+import { In } from 'typeorm';
 import { Sealer } from '../../../infrastructure/crypto/index.js';
-import { Transaction, Transactional } from '../../../infrastructure/database/index.js';
+import {
+  KeyedQueue,
+  Transaction,
+  Transactional,
+  type Check,
+} from '../../../infrastructure/database/index.js';
 import { INVALID_FIELD } from '../../../infrastructure/errors/index.js';
+import { lazyModule } from '../../../infrastructure/lazy-values/index.js';
 import { Clock, DAY } from '../../../infrastructure/time/index.js';
+import { SsoConfiguration } from '../sso-configuration.entity.js';
 import { SamlKey } from './saml-key.entity.js';
 
 /** Milliseconds; about three years. */
@@ -16,6 +24,9 @@ const RSA = {
 };
 const MAX_KEYS = 2;
 
+/** Loading the library takes time and memory, which processes without SAML save. */
+const x509 = lazyModule<typeof import('@peculiar/x509')>('@peculiar/x509', import.meta.url);
+
 /** A key pair that can be used. */
 export interface OwnKey {
   /** DER in base64. */
@@ -27,6 +38,9 @@ export interface OwnKey {
 /** The key pairs with which the service signs its requests to a provider, and decrypts assertions. */
 @Injectable()
 export class SamlKeysService {
+  /** Creating a key pair takes up to a second of a processor: concurrent first logins must not create one each. */
+  private readonly creations = new KeyedQueue(1);
+
   constructor(
     private readonly transaction: Transaction,
     private readonly sealer: Sealer,
@@ -36,9 +50,17 @@ export class SamlKeysService {
   /** Returns the key pairs of a configuration, oldest first: the first one signs. Creates one if there is none. */
   async keysOf(configurationId: string): Promise<OwnKey[]> {
     const found = await this.list(configurationId);
-    if (found.length > 0) return found.map((key) => this.opened(key));
-    await this.add(configurationId, 1);
-    return this.keysOf(configurationId);
+    const keys = found.length > 0 ? found : await this.created(configurationId);
+    return keys.map((key) => this.opened(key));
+  }
+
+  private created(configurationId: string): Promise<SamlKey[]> {
+    return this.creations.run(configurationId, async () => {
+      const found = await this.list(configurationId);
+      if (found.length > 0) return found;
+      await this.store(await this.create(configurationId), 1);
+      return this.list(configurationId);
+    });
   }
 
   /** Returns the certificates, DER in base64, oldest first. Creates none. */
@@ -46,25 +68,35 @@ export class SamlKeysService {
     return (await this.list(configurationId)).map(({ certificate }) => certificate);
   }
 
-  /** Begins a rollover: the metadata contains both certificates. @throws ApiError INVALID_FIELD during one */
-  async beginRollover(configurationId: string): Promise<void> {
-    if (!(await this.add(configurationId, MAX_KEYS)))
+  /** Returns the certificates of each of the configurations, in no order. */
+  async certificatesOfAll(configurationIds: readonly string[]): Promise<Map<string, string[]>> {
+    const keys = await this.transaction.manager.find(SamlKey, {
+      select: { configurationId: true, certificate: true },
+      where: { configurationId: In(configurationIds) },
+    });
+    const certificates = new Map<string, string[]>();
+    for (const { configurationId, certificate } of keys)
+      certificates.set(configurationId, [...(certificates.get(configurationId) ?? []), certificate]);
+    return certificates;
+  }
+
+  /** Begins a rollover with a new key pair: the metadata contains both certificates. @throws ApiError INVALID_FIELD during one */
+  async beginRollover(key: SamlKey): Promise<void> {
+    if (!(await this.store(key, MAX_KEYS)))
       throw INVALID_FIELD.error('There are two certificates already: remove the older one first.');
   }
 
-  /** Ends a rollover: the newer key pair stays. Changes nothing if there is only one. */
+  /** Ends a rollover: the newer key pair stays. @returns whether there was an older one */
   @Transactional()
-  async endRollover(configurationId: string): Promise<void> {
+  async endRollover(configurationId: string, check?: Check<readonly string[]>): Promise<boolean> {
     await this.lock(configurationId);
-    const [oldest, ...newer] = await this.list(configurationId);
-    if (oldest && newer.length > 0) await this.transaction.manager.delete(SamlKey, { id: oldest.id });
+    const keys = await this.list(configurationId);
+    check?.(keys.map(({ certificate }) => certificate));
+    const [oldest, ...newer] = keys;
+    return oldest !== undefined && newer.length > 0 && this.transaction.deleteRow(SamlKey, { id: oldest.id });
   }
 
   /** @returns false if the configuration has so many key pairs already */
-  private async add(configurationId: string, limit: number): Promise<boolean> {
-    return this.store(await this.create(configurationId), limit);
-  }
-
   @Transactional()
   private async store(key: SamlKey, limit: number): Promise<boolean> {
     await this.lock(key.configurationId);
@@ -74,8 +106,10 @@ export class SamlKeysService {
     return true;
   }
 
-  private lock(configurationId: string): Promise<void> {
-    return this.transaction.lock(`saml-keys:${configurationId}`);
+  /** The configuration comes first, because a transaction that changes it has locked it already. */
+  private async lock(configurationId: string): Promise<void> {
+    await this.transaction.lockRow(SsoConfiguration, { id: configurationId });
+    await this.transaction.lock(`saml-keys:${configurationId}`);
   }
 
   private list(configurationId: string): Promise<SamlKey[]> {
@@ -83,9 +117,9 @@ export class SamlKeysService {
     return this.transaction.manager.find(SamlKey, { where: { configurationId }, order });
   }
 
-  private async create(configurationId: string): Promise<SamlKey> {
-    // Loading the library takes time and memory, which processes without SAML save.
-    const { X509CertificateGenerator } = await import('@peculiar/x509');
+  /** Returns a new key pair, which is not stored yet: creating it takes too long for a transaction. */
+  async create(configurationId: string): Promise<SamlKey> {
+    const { X509CertificateGenerator } = x509();
     const keys = await webcrypto.subtle.generateKey(RSA, true, ['sign', 'verify']);
     const privateKey = Buffer.from(await webcrypto.subtle.exportKey('pkcs8', keys.privateKey));
     const now = this.clock.milliseconds();

@@ -1,5 +1,6 @@
-import { CERTIFICATES, samlMetadata, type MetadataOptions } from '../../../../test/support/saml.js';
-import { cpuTimeOf } from '../../../../test/support/cpu-time.js';
+import { CERTIFICATES, samlMetadata, type MetadataOptions } from '../../../../test/support/logins/saml.js';
+import { cpuTimeOf } from '../../../../test/support/programs/cpu-time.js';
+import { messageAbout } from '../../../infrastructure/validation/index.js';
 import { METADATA_ERRORS, readCertificate, readSamlMetadata } from './saml-metadata.js';
 import { parseXml } from './xml.js';
 
@@ -79,9 +80,9 @@ describe('readSamlMetadata', () => {
     const service = '<EntityDescriptor entityID="sp"><SPSSODescriptor/></EntityDescriptor>';
     for (const xml of [list(provider), list(service, provider, service), list(service, list(provider))])
       expect(readSamlMetadata(parseXml(xml), NOW)).toEqual(read());
-    expect(problemOf(list(provider, list(provider)))).toBe(METADATA_ERRORS.several);
+    expect(problemOf(list(provider, list(provider)))).toBe(messageAbout(METADATA_ERRORS.several));
     expect(problemOf(list(service))).toBe(METADATA_ERRORS.provider);
-    expect(problemOf(list())).toBe(METADATA_ERRORS.descriptor);
+    expect(problemOf(list())).toBe(messageAbout(METADATA_ERRORS.descriptor));
   });
 
   it('prefers HTTP-Redirect and requires an https URL', () => {
@@ -97,21 +98,13 @@ describe('readSamlMetadata', () => {
     });
   });
 
-  it.each([
-    ['P-256', P256],
-    ['P-521', P521],
-  ])('accepts a key on %s', (_curve, certificate) => {
-    expect(read({ certificates: [certificate] }).certificates).toEqual([certificate]);
-  });
-
   it('accepts 10 certificates, and rejects more', () => {
-    expect(read({ certificates: Array<string>(10).fill(P256) }).certificates).toEqual([P256]);
-    expect(problem({ certificates: Array<string>(11).fill(P256) })).toBe(METADATA_ERRORS.certificates);
+    expect(read({ certificates: Array<string>(10).fill(STRONG) }).certificates).toEqual([STRONG]);
+    expect(problem({ certificates: Array<string>(11).fill(STRONG) })).toBe(METADATA_ERRORS.certificates);
   });
 
   it('keeps each usable certificate once', () => {
-    expect(read({ certificates: [EXPIRED, 'AAAA', WEAK, P256, STRONG, P256] }).certificates).toEqual([
-      P256,
+    expect(read({ certificates: [EXPIRED, 'AAAA', WEAK, STRONG, P256, STRONG] }).certificates).toEqual([
       STRONG,
     ]);
   });
@@ -136,6 +129,8 @@ describe('readSamlMetadata', () => {
     ['a truncated certificate', METADATA_ERRORS.certificate, { certificates: [STRONG.slice(0, 400)] }],
     ['an expired certificate', METADATA_ERRORS.expired, { certificates: [EXPIRED] }],
     ['a key of 1024 bits', METADATA_ERRORS.key, { certificates: [WEAK] }],
+    ['a key on P-256', METADATA_ERRORS.key, { certificates: [P256] }],
+    ['a key on P-521', METADATA_ERRORS.key, { certificates: [P521] }],
     ['a key on P-224', METADATA_ERRORS.key, { certificates: [P224] }],
     ['a key on secp256k1', METADATA_ERRORS.key, { certificates: [K256] }],
     ['an Ed25519 key', METADATA_ERRORS.key, { certificates: [ED25519] }],
@@ -153,7 +148,9 @@ describe('readSamlMetadata', () => {
     ['many beginnings', '<a '.repeat(80_000)],
     ['names that mean something', '<__proto__ constructor="a"><constructor/></__proto__>'],
   ])('rejects malformed XML: %s', (_what, xml) => {
-    expect([METADATA_ERRORS.xml, METADATA_ERRORS.descriptor]).toContain(problemOf(xml));
+    expect([messageAbout(METADATA_ERRORS.xml), messageAbout(METADATA_ERRORS.descriptor)]).toContain(
+      problemOf(xml),
+    );
   });
 
   it.each([
@@ -164,7 +161,21 @@ describe('readSamlMetadata', () => {
     ['5,001 attributes', `<a${numbered(5_001, (n) => ` b${n}=""`)}/>`],
     ['2,001 namespace declarations', `<a${numbered(2_001, (n) => ` xmlns:b${n}="c"`)}/>`],
     ['3,000 namespace declarations and 12,000 elements', manyNamespaces(3_000, 12_000)],
-  ])('rejects a document with %s', (_what, xml) => expect(problemOf(xml)).toBe(METADATA_ERRORS.complexity));
+  ])('rejects a document with %s', (_what, xml) =>
+    expect(problemOf(xml)).toBe(messageAbout(METADATA_ERRORS.complexity)),
+  );
+
+  it.each([
+    ['entity references', '&lt;'],
+    ['character references', '&#9;'],
+    ['carriage returns', '\r'],
+  ])('rejects a document with more than 20,000 %s before it is read, wherever they are', (_what, part) => {
+    for (const place of ['<a>…</a>', '<a b="…"/>', '<a>', '<a><!--…--></a>']) {
+      const [before = '', after = ''] = place.split('…');
+      expect(problemOf(before + part.repeat(20_001) + after)).toBe(messageAbout(METADATA_ERRORS.references));
+    }
+    expect(problemOf(`<a>${part.repeat(20_000)}</a>`)).toBe(messageAbout(METADATA_ERRORS.descriptor));
+  });
 
   it('reads the largest document that it accepts, and rejects every longest one, in linear time', () => {
     for (const xml of [manyNamespaces(2_000, 4_999), ...LONG_DOCUMENTS]) {
@@ -176,7 +187,9 @@ describe('readSamlMetadata', () => {
   it.each([
     ['another root', samlMetadata().replaceAll('EntityDescriptor', 'EntitiesDescriptor')],
     ['another namespace', samlMetadata().replaceAll('SAML:2.0:metadata', 'SAML:1.0:metadata')],
-  ])('rejects other documents: %s', (_what, xml) => expect(problemOf(xml)).toBe(METADATA_ERRORS.descriptor));
+  ])('rejects other documents: %s', (_what, xml) =>
+    expect(problemOf(xml)).toBe(messageAbout(METADATA_ERRORS.descriptor)),
+  );
 
   it('requires an identity provider, not a service provider', () => {
     expect(problemOf(samlMetadata().replaceAll('IDPSSODescriptor', 'SPSSODescriptor'))).toBe(

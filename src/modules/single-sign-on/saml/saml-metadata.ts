@@ -1,13 +1,13 @@
 import { X509Certificate, type KeyObject } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
-import { INVALID_FIELD } from '../../../infrastructure/errors/index.js';
+import { ApiError, INVALID_FIELD, type FieldProblem } from '../../../infrastructure/errors/index.js';
 import { parsedUrl } from '../../../infrastructure/config/index.js';
-import { hasAtMostCharacters } from '../../../infrastructure/validation/index.js';
+import { fieldError, hasAtMostCharacters } from '../../../infrastructure/validation/index.js';
 import { HttpClient } from '../../../infrastructure/http-client/index.js';
 import { Clock, SECOND } from '../../../infrastructure/time/index.js';
-import { MAX_ADDRESS_LENGTH } from '../logins/identity-provider.js';
-import type { SsoConfiguration } from '../configurations/sso-configuration.entity.js';
-import { childrenOf, XML_LIMITS, type XmlElement } from './xml.js';
+import { MAX_ADDRESS_LENGTH } from '../identity-provider.js';
+import type { SsoConfiguration } from '../sso-configuration.entity.js';
+import { childrenOf, XML_LIMITS, type XmlElement, type XmlProblem } from './xml.js';
 import { SamlWorker } from './saml-worker.js';
 
 /** The properties of an identity provider that the service uses. The certificates are strong and not expired. */
@@ -22,12 +22,11 @@ export interface SigningCertificate {
   readonly fingerprint: string;
   readonly validFrom: Date;
   readonly validTo: Date;
+  /** Whether signatures of its key can be verified, and are strong. */
   readonly isStrong: boolean;
 }
 
 const MIN_RSA_BITS = 2_048;
-/** NIST SP 800-186: P-256 and stronger. */
-const CURVES = new Set(['prime256v1', 'secp384r1', 'secp521r1']);
 const BASE64 = /^[A-Za-z0-9+/]+={0,2}$/;
 
 const METADATA = 'urn:oasis:names:tc:SAML:2.0:metadata';
@@ -42,13 +41,23 @@ export const MAX_CERTIFICATES = 10;
 /** SAML 2.0 metadata, section 2.2.1. */
 const MAX_ENTITY_ID_LENGTH = 1_024;
 
+/** The document is called by the field that it can be entered in, also if it was fetched. */
+function aboutXml(rule: string): FieldProblem {
+  const field = 'metadata_xml';
+  return { field, rule: (_field, _limit, xml) => `The ${xml} field must ${rule}`, other: field };
+}
+
 export const METADATA_ERRORS = {
-  xml: 'The metadata xml field must be well-formed XML without a document type.',
-  complexity:
-    `The metadata xml field must not have more than ${XML_LIMITS.elements} elements, ${XML_LIMITS.attributes} attributes, ` +
-    `${XML_LIMITS.declarations} namespace declarations or ${XML_LIMITS.depth} levels.`,
-  descriptor: 'The metadata xml field must contain a SAML 2.0 EntityDescriptor.',
-  several: 'The metadata xml field must describe one identity provider, and describes several.',
+  xml: aboutXml('be well-formed XML without a document type.'),
+  references: aboutXml(
+    `not have more than ${XML_LIMITS.replacements} character references and carriage returns.`,
+  ),
+  complexity: aboutXml(
+    `not have more than ${XML_LIMITS.elements} elements, ${XML_LIMITS.attributes} attributes, ` +
+      `${XML_LIMITS.declarations} namespace declarations or ${XML_LIMITS.depth} levels.`,
+  ),
+  descriptor: aboutXml('contain a SAML 2.0 EntityDescriptor.'),
+  several: aboutXml('describe one identity provider, and describes several.'),
   entityId: `The EntityDescriptor must have an entityID of 1 to ${MAX_ENTITY_ID_LENGTH} characters.`,
   provider: 'The EntityDescriptor must describe an identity provider: it has no IDPSSODescriptor.',
   service:
@@ -58,7 +67,7 @@ export const METADATA_ERRORS = {
   noCertificate: 'The identity provider must have a signing certificate.',
   certificate: 'The signing certificate cannot be read.',
   expired: 'The signing certificate has expired.',
-  key: 'The key of the signing certificate must be RSA of at least 2048 bits, or EC on P-256, P-384 or P-521.',
+  key: 'The key of the signing certificate must be RSA of at least 2048 bits: the service cannot verify signatures with elliptic curves or RSA-PSS. Choose an RSA certificate at the identity provider.',
 } as const;
 
 /**
@@ -67,9 +76,10 @@ export const METADATA_ERRORS = {
  * @param root what `parseXml` returned
  * @throws ApiError INVALID_FIELD with the reason
  */
-export function readSamlMetadata(root: XmlElement | 'malformed' | 'too complex', now: Date): SamlMetadata {
-  if (root === 'malformed') throw INVALID_FIELD.error(METADATA_ERRORS.xml);
-  if (root === 'too complex') throw INVALID_FIELD.error(METADATA_ERRORS.complexity);
+export function readSamlMetadata(root: XmlElement | XmlProblem, now: Date): SamlMetadata {
+  if (root === 'malformed') throw fieldError(METADATA_ERRORS.xml);
+  if (root === 'too complex') throw fieldError(METADATA_ERRORS.complexity);
+  if (root === 'too many references') throw fieldError(METADATA_ERRORS.references);
   const entity = entityIn(root);
   const entityId = (entity.attributes['entityID'] ?? '').trim();
   if (entityId === '' || !hasAtMostCharacters(entityId, MAX_ENTITY_ID_LENGTH))
@@ -84,8 +94,8 @@ function entityIn(root: XmlElement): XmlElement {
   const entities = entitiesIn(root);
   const providers = entities.filter((entity) => providersOf(entity).length > 0);
   const [entity] = [...providers, ...entities];
-  if (!entity) throw INVALID_FIELD.error(METADATA_ERRORS.descriptor);
-  if (providers.length > 1) throw INVALID_FIELD.error(METADATA_ERRORS.several);
+  if (!entity) throw fieldError(METADATA_ERRORS.descriptor);
+  if (providers.length > 1) throw fieldError(METADATA_ERRORS.several);
   return entity;
 }
 
@@ -155,7 +165,8 @@ export function readCertificate(text: string): SigningCertificate | undefined {
   if (!BASE64.test(encoded)) return undefined;
   try {
     const certificate = new X509Certificate(Buffer.from(encoded, 'base64'));
-    const [validFrom, validTo] = [new Date(certificate.validFrom), new Date(certificate.validTo)];
+    const validFrom = new Date(certificate.validFrom);
+    const validTo = new Date(certificate.validTo);
     if (Number.isNaN(validFrom.getTime()) || Number.isNaN(validTo.getTime())) return undefined;
     return {
       encoded: certificate.raw.toString('base64'),
@@ -170,15 +181,17 @@ export function readCertificate(text: string): SigningCertificate | undefined {
   }
 }
 
+/** The library verifies RSA with PKCS #1 v1.5 only, and has no option for other algorithms. */
 function isStrong({ asymmetricKeyType, asymmetricKeyDetails }: KeyObject): boolean {
-  const { modulusLength = 0, namedCurve = '' } = asymmetricKeyDetails ?? {};
-  if (asymmetricKeyType === 'ec') return CURVES.has(namedCurve);
-  return (asymmetricKeyType ?? '').startsWith('rsa') && modulusLength >= MIN_RSA_BITS;
+  return asymmetricKeyType === 'rsa' && (asymmetricKeyDetails?.modulusLength ?? 0) >= MIN_RSA_BITS;
 }
 
 /** Bytes. */
 const MAX_SIZE = 262_144;
 const DEADLINE = 5 * SECOND;
+
+const URL_AND_METADATA =
+  'Enter the metadata or its URL, not both. Metadata without a URL is not fetched every day: to use it anyway, empty the field of the URL.';
 
 type ReadMetadata = SamlMetadata &
   Pick<SsoConfiguration, 'metadataXml' | 'metadataUrl' | 'metadataCheckedAt'>;
@@ -193,17 +206,32 @@ export class SamlMetadataReader {
   ) {}
 
   /** @returns undefined without metadata and URL. @throws ApiError INVALID_FIELD with the reason */
-  async read(from: {
-    readonly metadata_xml?: string | undefined;
-    readonly metadata_url?: string | undefined;
-  }): Promise<ReadMetadata | undefined> {
+  async read(
+    organizationId: string,
+    from: { readonly metadata_xml?: string | undefined; readonly metadata_url?: string | undefined },
+  ): Promise<ReadMetadata | undefined> {
     const { metadata_xml: xml, metadata_url: url } = from;
+    const field = xml === undefined ? 'metadata_url' : 'metadata_xml';
+    return this.readAll(organizationId, xml, url).catch((error: unknown) => {
+      throw error instanceof ApiError
+        ? INVALID_FIELD.error(error.message, { ...error.options, field })
+        : error;
+    });
+  }
+
+  private async readAll(
+    organizationId: string,
+    xml?: string,
+    url?: string,
+  ): Promise<ReadMetadata | undefined> {
+    // Metadata that are pasted would end the daily requests to the URL.
+    if (xml !== undefined && url !== undefined) throw INVALID_FIELD.error(URL_AND_METADATA);
     const metadataXml = xml ?? (url === undefined ? undefined : await this.fetch(url));
     if (metadataXml === undefined) return undefined;
     const now = this.clock.now();
     const isFetched = xml === undefined;
     return {
-      ...readSamlMetadata(await this.worker.run('metadata', 'parse', metadataXml), now),
+      ...readSamlMetadata(await this.worker.run(organizationId, 'parse', metadataXml), now),
       metadataXml,
       metadataUrl: isFetched ? (url ?? null) : null,
       metadataCheckedAt: isFetched ? now : null,

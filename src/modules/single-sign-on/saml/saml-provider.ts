@@ -1,20 +1,19 @@
 import { Injectable } from '@nestjs/common';
 import type { SamlConfig } from '@node-saml/node-saml';
 import { PublicAddress } from '../../../infrastructure/http/index.js';
+import { lazyModule } from '../../../infrastructure/lazy-values/index.js';
 import { Clock } from '../../../infrastructure/time/index.js';
-import type { SsoConfiguration } from '../configurations/sso-configuration.entity.js';
+import type { SsoConfiguration } from '../sso-configuration.entity.js';
+import { mailboxIn, nameIn, subjectIn } from '../identity-claims.js';
 import {
-  CLOCK_TOLERANCE,
+  PROVIDER_CLOCK_TOLERANCE,
   IdentityProvider,
-  mailboxIn,
-  nameIn,
-  subjectIn,
   RefusedLogin,
   type BegunRequest,
   type LoginOptions,
   type LoginSecrets,
   type ProviderIdentity,
-} from '../logins/identity-provider.js';
+} from '../identity-provider.js';
 import { MAX_CERTIFICATES } from './saml-metadata.js';
 import { SamlKeysService, type OwnKey } from './saml-keys.service.js';
 import {
@@ -41,15 +40,23 @@ const REDIRECT = 'urn:oasis:names:tc:SAML:2.0:bindings:HTTP-Redirect';
 const EMAIL_ATTRIBUTES = new Set([
   'email',
   'emailaddress',
+  'email_address',
+  'e-mail',
   'mail',
+  'primaryemail',
   'user.email',
+  'user_email',
+  'useremail',
+  'urn:mace:dir:attribute-def:mail',
   'urn:oid:0.9.2342.19200300.100.1.3',
   'urn:oid:1.2.840.113549.1.9.1',
+  'http://schemas.xmlsoap.org/claims/emailaddress',
+  'http://schemas.xmlsoap.org/ws/2005/05/identity/claims/email',
   'http://schemas.xmlsoap.org/ws/2005/05/identity/claims/emailaddress',
 ]);
 
 /** Loading the libraries takes time and memory, which processes without SAML save. */
-const nodeSaml = () => import('@node-saml/node-saml');
+const nodeSaml = lazyModule<typeof import('@node-saml/node-saml')>('@node-saml/node-saml', import.meta.url);
 
 /**
  * Identity providers that speak SAML 2.0. The library `@node-saml/node-saml` checks signatures, audience and periods in a thread of
@@ -83,7 +90,7 @@ export class SamlProvider extends IdentityProvider {
 
   /** Returns our metadata for the provider: XML. */
   async metadata(configurationId: string): Promise<string> {
-    const { generateServiceProviderMetadata } = await nodeSaml();
+    const { generateServiceProviderMetadata } = nodeSaml();
     const keys = await this.keys.keysOf(configurationId);
     const newest = keys.at(-1) as OwnKey;
     return generateServiceProviderMetadata({
@@ -105,7 +112,7 @@ export class SamlProvider extends IdentityProvider {
   ): Promise<BegunRequest> {
     const [oldest] = await this.keys.keysOf(configuration.id);
     const requestId = requestIdOf(secrets);
-    const { SAML } = await nodeSaml();
+    const { SAML } = nodeSaml();
     const saml = new SAML({
       ...this.optionsFor(configuration),
       forceAuthn: forceLogin,
@@ -158,13 +165,15 @@ export class SamlProvider extends IdentityProvider {
       wantAuthnResponseSigned: false,
       signatureAlgorithm: 'sha256',
       digestAlgorithm: 'sha256',
-      acceptedClockSkewMs: CLOCK_TOLERANCE,
+      acceptedClockSkewMs: PROVIDER_CLOCK_TOLERANCE,
     };
   }
 
   /** @throws RefusedLogin */
-  private async parse(xml: string, { id }: SsoConfiguration): Promise<XmlElement> {
-    return rootOf(await this.worker.run(id, 'parse', xml, RESPONSE_LIMITS, { refusesComments: true }));
+  private async parse(xml: string, { organizationId }: SsoConfiguration): Promise<XmlElement> {
+    return rootOf(
+      await this.worker.run(organizationId, 'parse', xml, RESPONSE_LIMITS, { refusesComments: true }),
+    );
   }
 
   /** Returns the assertion that was encrypted, after the same checks as those of one that was not. @throws RefusedLogin */
@@ -173,9 +182,9 @@ export class SamlProvider extends IdentityProvider {
     configuration: SsoConfiguration,
     expected: ExpectedResponse,
   ): Promise<string> {
-    const { id } = configuration;
+    const { id, organizationId } = configuration;
     const keys = (await this.keys.keysOf(id)).map(({ privateKey }) => privateKey);
-    const assertion = await this.worker.run(id, 'decrypt', xml, ASSERTION, keys);
+    const assertion = await this.worker.run(organizationId, 'decrypt', xml, ASSERTION, keys);
     if (assertion === undefined) throw new RefusedLogin(NOT_DECRYPTED);
     checkDecrypted(await this.parse(assertion, configuration), expected);
     return assertion;
@@ -192,7 +201,7 @@ export class SamlProvider extends IdentityProvider {
     const options = this.optionsFor(configuration);
     try {
       const verification = { response, decrypted, requestId, requestedAt, options };
-      return await this.worker.run(configuration.id, 'verify', verification);
+      return await this.worker.run(configuration.organizationId, 'verify', verification);
     } catch (error) {
       throw error instanceof SamlFailure ? new RefusedLogin(reasonOfLibrary(error.message)) : error;
     }
@@ -205,7 +214,7 @@ function requestIdOf({ nonce }: LoginSecrets): string {
 }
 
 function identityFrom(issuer: string, assertion: SignedAssertion, startedAt: Date): ProviderIdentity {
-  const { nameId, nameIdFormat, authenticatedAt, attributes } = assertion;
+  const { nameId, nameIdFormat, authenticatedAt, sessionEndsAt, attributes } = assertion;
   const isAddress = nameIdFormat === 'emailAddress';
   const attribute = Object.entries(attributes)
     .flatMap(([name, values]) => (EMAIL_ATTRIBUTES.has(name.toLowerCase()) ? values : []))
@@ -220,8 +229,11 @@ function identityFrom(issuer: string, assertion: SignedAssertion, startedAt: Dat
     isEmailVerified: true,
     name: nameIn(attributes),
     authenticatedAt,
+    sessionEndsAt,
     recencyProblem:
-      authenticatedAt.getTime() < startedAt.getTime() - CLOCK_TOLERANCE ? WITHOUT_FRESH_LOGIN : undefined,
+      authenticatedAt.getTime() < startedAt.getTime() - PROVIDER_CLOCK_TOLERANCE
+        ? WITHOUT_FRESH_LOGIN
+        : undefined,
     claims: { NameID: nameId, 'NameID format': nameIdFormat, ...attributes },
   };
 }

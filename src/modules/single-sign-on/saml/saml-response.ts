@@ -1,7 +1,7 @@
 import { SECOND } from '../../../infrastructure/time/index.js';
-import { CLOCK_TOLERANCE, RefusedLogin } from '../logins/identity-provider.js';
+import { PROVIDER_CLOCK_TOLERANCE, RefusedLogin } from '../identity-provider.js';
 import { MAX_CERTIFICATES, readCertificate } from './saml-metadata.js';
-import { allNamed, childrenOf, XML_LIMITS, type XmlElement } from './xml.js';
+import { allNamed, childrenOf, XML_LIMITS, type XmlElement, type XmlProblem } from './xml.js';
 
 const PROTOCOL = 'urn:oasis:names:tc:SAML:2.0:protocol';
 export const ASSERTION = 'urn:oasis:names:tc:SAML:2.0:assertion';
@@ -42,11 +42,14 @@ const ENCRYPTION = new Set([
 ]);
 
 /**
- * Checking a signature takes time for each node, namespace and certificate. A person in 400 groups needs fewer; Okta declares two
+ * Checking a signature takes time for each node, namespace, reference and certificate. A person in 400 groups needs fewer; Okta declares two
  * namespaces for each of them.
  */
 export const RESPONSE_LIMITS = {
   ...XML_LIMITS,
+  // The maximum number of lines in the base64 of an encrypted assertion.
+  replacements: 5_000,
+  values: 100_000,
   nodes: 1_500,
   elements: 500,
   attributes: 1_000,
@@ -57,9 +60,15 @@ export const RESPONSE_LIMITS = {
 const MAX_SIGNATURE_ELEMENTS = 60;
 const MAX_PREFIX_LIST_LENGTH = 128;
 
+/** Why a response cannot be read. */
+const XML_PROBLEMS: Readonly<Record<XmlProblem, string>> = {
+  'too complex': `The response has more than ${RESPONSE_LIMITS.elements} elements, ${RESPONSE_LIMITS.namespaces} namespaces or ${RESPONSE_LIMITS.depth} levels, or too many or too long XML attributes. Send fewer attributes or groups.`,
+  'too many references': `The response has more than ${RESPONSE_LIMITS.replacements} character references and carriage returns. Send fewer attributes or groups.`,
+  malformed:
+    'The response is not well-formed XML, or has a document type, a comment or a processing instruction.',
+};
+
 const REASONS = {
-  complex: `The response has more than ${RESPONSE_LIMITS.elements} elements, ${RESPONSE_LIMITS.namespaces} namespaces or ${RESPONSE_LIMITS.depth} levels. Send fewer attributes or groups.`,
-  xml: 'The response is not well-formed XML, or has a document type, a comment or a processing instruction.',
   notSaml: 'The response is not a SAML 2.0 response.',
   destination: 'The response is meant for another address (the Destination differs).',
   request: 'The response belongs to another login (InResponseTo differs).',
@@ -84,7 +93,7 @@ export const NOT_DECRYPTED =
   'The assertion cannot be decrypted: it was not encrypted with the certificate in our metadata.';
 export const WITHOUT_FRESH_LOGIN =
   'The identity provider did not ask the person to log in again, although it was requested (ForceAuthn).';
-const EXPIRED = `The assertion has expired: the login took too long, or the clock of the identity provider differs by more than ${CLOCK_TOLERANCE / SECOND} seconds.`;
+const EXPIRED = `The assertion has expired: the login took too long, or the clock of the identity provider differs by more than ${PROVIDER_CLOCK_TOLERANCE / SECOND} seconds.`;
 
 export interface ExpectedResponse {
   /** The `entityID` of the provider. */
@@ -97,19 +106,20 @@ export interface ExpectedResponse {
   readonly certificates: readonly string[];
 }
 
-/** What the signed bytes of an assertion say. */
+/** The content of the signed bytes of an assertion. */
 export interface SignedAssertion {
   readonly nameId: string;
   readonly nameIdFormat: string;
   readonly authenticatedAt: Date;
+  /** When sessions that begin with the assertion must end; undefined if it does not say. */
+  readonly sessionEndsAt: Date | undefined;
   /** The values of each attribute, by its name. */
   readonly attributes: Readonly<Record<string, readonly string[]>>;
 }
 
 /** @param root what `parseXml` returned. @throws RefusedLogin */
-export function rootOf(root: XmlElement | 'malformed' | 'too complex'): XmlElement {
-  if (root === 'too complex') throw new RefusedLogin(REASONS.complex);
-  if (root === 'malformed') throw new RefusedLogin(REASONS.xml);
+export function rootOf(root: XmlElement | XmlProblem): XmlElement {
+  if (typeof root === 'string') throw new RefusedLogin(XML_PROBLEMS[root]);
   return root;
 }
 
@@ -237,9 +247,12 @@ export function readAssertion(assertion: XmlElement, expected: ExpectedResponse,
     throw new RefusedLogin(REASONS.nameId);
   const format = nameId?.attributes['Format'] ?? '';
   if (format.endsWith(`${NAME_ID_FORMATS}transient`)) throw new RefusedLogin(REASONS.transient);
-  const [statement] = below(assertion, 'AuthnStatement');
-  const authenticatedAt = new Date(statement?.attributes['AuthnInstant'] ?? '');
+  const statements = below(assertion, 'AuthnStatement');
+  const authenticatedAt = new Date(statements[0]?.attributes['AuthnInstant'] ?? '');
   if (Number.isNaN(authenticatedAt.getTime())) throw new RefusedLogin(REASONS.session);
+  const ends = statements.flatMap(({ attributes: { SessionNotOnOrAfter: end } }) =>
+    end === undefined ? [] : new Date(end).getTime(),
+  );
   const attributes = new Map<string, string[]>();
   for (const attribute of below(assertion, 'AttributeStatement').flatMap((each) =>
     below(each, 'Attribute'),
@@ -252,6 +265,7 @@ export function readAssertion(assertion: XmlElement, expected: ExpectedResponse,
     nameId: text,
     nameIdFormat: format.slice(format.lastIndexOf(':') + 1),
     authenticatedAt,
+    sessionEndsAt: ends.length === 0 ? undefined : new Date(Math.min(...ends)),
     attributes: Object.fromEntries(attributes),
   };
 }
@@ -269,7 +283,7 @@ function checkConfirmation(
   if (here.length === 0) throw new RefusedLogin(REASONS.recipient);
   const isCurrent = here.some(
     ({ attributes }) =>
-      now.getTime() < new Date(attributes['NotOnOrAfter'] ?? '').getTime() + CLOCK_TOLERANCE,
+      now.getTime() < new Date(attributes['NotOnOrAfter'] ?? '').getTime() + PROVIDER_CLOCK_TOLERANCE,
   );
   if (!isCurrent) throw new RefusedLogin(EXPIRED);
 }
@@ -277,7 +291,7 @@ function checkConfirmation(
 /** Returns the reason in words for an error of the library. */
 export function reasonOfLibrary(message: string): string {
   if (/not yet valid/.test(message))
-    return `The assertion is not valid yet: the clock of the identity provider differs by more than ${CLOCK_TOLERANCE / SECOND} seconds.`;
+    return `The assertion is not valid yet: the clock of the identity provider differs by more than ${PROVIDER_CLOCK_TOLERANCE / SECOND} seconds.`;
   if (/expired|subject confirmation/.test(message)) return EXPIRED;
   if (/audience/i.test(message))
     return 'The assertion is meant for another service (the Audience is not our entity ID).';

@@ -4,14 +4,14 @@ import { DOMParser, XMLSerializer } from '@xmldom/xmldom';
 import { decrypt } from 'xml-encryption';
 import { parseXml } from './xml.js';
 
-/** What `SamlThread` asks for. The thread has no access to the database, and gets the keys with the task. */
+/** The tasks of `SamlThread`. The thread has no access to the database, and gets the keys with the task. */
 const TASKS = { parse: parseXml, decrypt: decryptAssertion, verify };
 
 export type SamlTasks = typeof TASKS;
 
 export type SamlOutcome = { readonly value: unknown } | { readonly failure: string };
 
-/** What the library needs to check a response. */
+/** The data that the library needs to check a response. */
 export interface Verification {
   readonly response: string;
   /** The assertion that takes the place of the encrypted one; undefined if it was not encrypted. */
@@ -84,7 +84,7 @@ function withAssertion(response: string, assertion: string): string {
 }
 
 /**
- * What the library knows about requests: the one of this login, which PostgreSQL keeps as a row of `sso_attempt` and lets only
+ * The requests that the library knows: the one of this login, which PostgreSQL keeps as a row of `sso_attempt` and lets only
  * one response use.
  */
 class OneRequest implements CacheProvider {

@@ -2,8 +2,9 @@ import { once } from 'node:events';
 import { Worker } from 'node:worker_threads';
 import { Injectable, type OnModuleDestroy } from '@nestjs/common';
 import { KeyedQueue } from '../../../infrastructure/database/index.js';
+import { SERVICE_UNAVAILABLE } from '../../../infrastructure/errors/index.js';
 import { MINUTE, SECOND } from '../../../infrastructure/time/index.js';
-import { RefusedLogin } from '../logins/identity-provider.js';
+import { RefusedLogin } from '../identity-provider.js';
 import type { SamlOutcome, SamlTasks } from './saml-thread.js';
 
 /** For one task, without loading the libraries. Tasks that pass the limits of `saml-response.ts` take far less. */
@@ -14,16 +15,22 @@ const START_LIMIT = 30 * SECOND;
 const IDLE_TIME = MINUTE;
 const MEMORY = { maxOldGenerationSizeMb: 64, maxYoungGenerationSizeMb: 8 };
 const MAX_WAITING = 100;
+/** In each of the two queues. Somebody waits for the page. */
+const MAX_WAIT = 10 * SECOND;
+const timeout = {
+  milliseconds: MAX_WAIT,
+  error: () => SERVICE_UNAVAILABLE.error(undefined, { retryAfter: MAX_WAIT / SECOND }),
+};
 const TOO_SLOW = 'Checking the response takes too long. Send fewer attributes or groups.';
 
 /**
  * Reads XML and checks signatures in a thread of its own, which ends if a task takes too long: the libraries are slow for some
- * documents, and anyone can send them. Tasks of one configuration wait for each other, and then for those of the others.
+ * documents, and anyone can send them. Tasks of one organization wait for each other, and then for one of each other organization.
  */
 @Injectable()
 export class SamlWorker implements OnModuleDestroy {
-  private readonly ofConfiguration = new KeyedQueue(1, { maxWaiting: MAX_WAITING });
-  private readonly all = new KeyedQueue(1);
+  private readonly ofOrganization = new KeyedQueue(1, { maxWaiting: MAX_WAITING, timeout });
+  private readonly all = new KeyedQueue(1, { timeout });
   private thread: Worker | undefined;
   private idle: NodeJS.Timeout | undefined;
 
@@ -33,16 +40,15 @@ export class SamlWorker implements OnModuleDestroy {
   }
 
   /**
-   * @param key whose tasks wait for each other
-   * @throws RefusedLogin if the task takes too long or too much memory. @throws SamlFailure with the message of the library
+   * @throws ApiError SERVICE_UNAVAILABLE if too many tasks wait, or for too long. @throws RefusedLogin if the task takes too long or too much memory. @throws SamlFailure with the message of the library
    */
   async run<Name extends keyof SamlTasks>(
-    key: string,
+    organizationId: string,
     name: Name,
     ...parameters: Parameters<SamlTasks[Name]>
   ): Promise<Awaited<ReturnType<SamlTasks[Name]>>> {
     const perform = () => this.perform({ name, parameters });
-    const outcome = await this.ofConfiguration.run(key, () => this.all.run('', perform));
+    const outcome = await this.ofOrganization.run(organizationId, () => this.all.run('', perform));
     if ('failure' in outcome) throw new SamlFailure(outcome.failure);
     return outcome.value as Awaited<ReturnType<SamlTasks[Name]>>;
   }
@@ -73,7 +79,7 @@ export class SamlWorker implements OnModuleDestroy {
 
   private async start(): Promise<Worker> {
     const thread = await startThread();
-    // A thread that has ended neither answers nor ends again, so no task may wait for it.
+    // A thread that has ended neither responds nor ends again, so no task may wait for it.
     thread.once('exit', () => {
       if (this.thread === thread) this.thread = undefined;
     });
@@ -86,7 +92,7 @@ export class SamlWorker implements OnModuleDestroy {
   }
 }
 
-/** What a library says about a document. */
+/** A problem that a library found in a document. */
 export class SamlFailure extends Error {}
 
 async function startThread(): Promise<Worker> {

@@ -12,9 +12,14 @@ export interface XmlElement {
 
 /**
  * Limits for a document, well above what metadata of identity providers needs. `nodes` are elements, texts, CDATA sections,
- * comments and processing instructions; `namespaces` are declarations that differ from each other.
+ * comments and processing instructions; `namespaces` are declarations that differ from each other. `replacements` are references
+ * and carriage returns, which every parser replaces one by one: 60,000 references take four times as long as as much text.
+ * Some providers end each line of base64 with a reference to a carriage return, and forms end all lines with one.
+ * `values` are the characters of all attribute values, whose line breaks are replaced one by one, too.
  */
 export const XML_LIMITS = {
+  replacements: 20_000,
+  values: 262_144,
   nodes: 20_000,
   elements: 5_000,
   attributes: 5_000,
@@ -25,22 +30,27 @@ export const XML_LIMITS = {
 
 type XmlLimits = Readonly<Record<keyof typeof XML_LIMITS, number>>;
 
+/** Why a document cannot be read: a document that is `too complex`, or has `too many references`, exceeds a limit. */
+export type XmlProblem = 'malformed' | 'too complex' | 'too many references';
+
 /** A document that exceeds a limit. */
 class TooComplex extends Error {}
 
 /**
- * Parses a document in one pass, which ends at the first error or exceeded limit. Document types are rejected, and with
+ * Parses a document in one pass, which ends at the first error or exceeded limit. References are counted before. Document types are rejected, and with
  * them all entities except XML's own five, because they can make parsers fetch URLs and exhaust memory.
  *
  * @param options.refusesComments whether comments and processing instructions make the document `malformed`
- * @returns the root; `malformed` when the text is not well-formed XML with namespaces or has a document type; `too
- * complex` when it exceeds a limit
+ * @returns the root; `malformed` when the text is not well-formed XML with namespaces or has a document type
  */
 export function parseXml(
   text: string,
   limits: XmlLimits = XML_LIMITS,
   { refusesComments = false } = {},
-): XmlElement | 'malformed' | 'too complex' {
+): XmlElement | XmlProblem {
+  let replacements = 0;
+  for (const _ of text.matchAll(/[&\r]/g))
+    if ((replacements += 1) > limits.replacements) return 'too many references';
   try {
     return rootOf(text, limits, refusesComments);
   } catch (error) {
@@ -52,10 +62,10 @@ function rootOf(text: string, limits: XmlLimits, refusesComments: boolean): XmlE
   const parser = new SaxesParser({ xmlns: true, position: false });
   /** The stack of open elements. The first one stands for the document, whose only child is the root. */
   const open: XmlElement[] = [{ namespace: '', name: '', attributes: {}, children: [], text: '' }];
-  const counts = { nodes: 0, elements: 0, attributes: 0, declarations: 0, namespaces: 0 };
+  const counts = { nodes: 0, elements: 0, attributes: 0, values: 0, declarations: 0, namespaces: 0 };
   const namespaces = new Set<string>();
-  const count = (what: keyof typeof counts): void => {
-    counts[what] += 1;
+  const count = (what: keyof typeof counts, more = 1): void => {
+    counts[what] += more;
     if (counts[what] > limits[what]) throw new TooComplex();
   };
   const addText = (part: string): void => {
@@ -77,6 +87,7 @@ function rootOf(text: string, limits: XmlLimits, refusesComments: boolean): XmlE
   parser.on('attribute', ({ name, prefix, value }) => {
     const isDeclaration = name === 'xmlns' || prefix === 'xmlns';
     count(isDeclaration ? 'declarations' : 'attributes');
+    count('values', value.length);
     if (!isDeclaration || namespaces.has(`${name} ${value}`)) return;
     count('namespaces');
     namespaces.add(`${name} ${value}`);

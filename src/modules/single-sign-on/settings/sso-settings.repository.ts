@@ -1,41 +1,11 @@
 import { Injectable } from '@nestjs/common';
-import { Column, Entity, IsNull, Not, PrimaryColumn } from 'typeorm';
+import { IsNull, Not } from 'typeorm';
 import { Transaction } from '../../../infrastructure/database/index.js';
-import { ProviderRequirement } from '../../dashboard-login/index.js';
-import type { DashboardUser } from '../../dashboard-users/index.js';
-import { SsoConfiguration } from '../configurations/sso-configuration.entity.js';
-
-/** What an organization decides about single sign-on. */
-@Entity({ name: 'sso_setting' })
-export class SsoSetting {
-  @PrimaryColumn({ name: 'organization_id', type: 'uuid' })
-  organizationId!: string;
-
-  /** Whether people with an address in a proved domain become users when they log in for the first time. */
-  @Column({ name: 'creates_users', type: 'boolean' })
-  createsUsers!: boolean;
-
-  /** The claim or attribute whose values decide the role; null if the provider does not decide it. */
-  @Column({ name: 'role_attribute', type: 'text', nullable: true })
-  roleAttribute!: string | null;
-
-  /** The values for each role. Everybody else is a viewer. */
-  @Column({ name: 'owner_values', type: 'text', array: true })
-  ownerValues!: string[];
-
-  @Column({ name: 'admin_values', type: 'text', array: true })
-  adminValues!: string[];
-
-  @Column({ name: 'member_values', type: 'text', array: true })
-  memberValues!: string[];
-
-  @Column({ name: 'is_two_factor', type: 'boolean' })
-  isTwoFactor!: boolean;
-
-  /** Since when everybody but break-glass owners must log in at the provider; null if passwords work, too. */
-  @Column({ name: 'required_at', type: 'timestamptz', precision: 3, nullable: true })
-  requiredAt!: Date | null;
-}
+import { Clock } from '../../../infrastructure/time/index.js';
+import { ProviderRequirement, type RequiredUser } from '../../dashboard-login/index.js';
+import { DashboardUsersRepository } from '../../dashboard-users/index.js';
+import { SsoConfiguration } from '../sso-configuration.entity.js';
+import { SsoSetting } from './sso-setting.entity.js';
 
 const DEFAULTS = {
   createsUsers: false,
@@ -50,7 +20,11 @@ const DEFAULTS = {
 /** The settings of organizations, and whom they forbid to log in with a password. */
 @Injectable()
 export class SsoSettingsRepository extends ProviderRequirement {
-  constructor(private readonly transaction: Transaction) {
+  constructor(
+    private readonly transaction: Transaction,
+    private readonly users: DashboardUsersRepository,
+    private readonly clock: Clock,
+  ) {
     super();
   }
 
@@ -74,14 +48,27 @@ export class SsoSettingsRepository extends ProviderRequirement {
     return this.transaction.manager.findOneBy(SsoConfiguration, enabled);
   }
 
-  /** Single sign-on is required only while a provider is enabled, so that disabling it locks nobody out. */
-  override async appliesTo({
-    organizationId,
-    role,
-    isBreakGlass,
-  }: Pick<DashboardUser, 'organizationId' | 'role' | 'isBreakGlass'>): Promise<boolean> {
+  /** Returns the enabled providers through which users need not log in, although they have to: no test covers their last change. */
+  notInForce(): Promise<Pick<SsoConfiguration, 'id' | 'organizationId' | 'name' | 'revision'>[]> {
+    return this.transaction.manager
+      .createQueryBuilder(SsoConfiguration, 'provider')
+      .select(['provider.id', 'provider.organizationId', 'provider.name', 'provider.revision'])
+      .innerJoin(SsoSetting, 'setting', 'setting.organizationId = provider.organizationId')
+      .where({ enabledAt: Not(IsNull()), testedAt: IsNull() })
+      .andWhere('setting.requiredAt IS NOT NULL')
+      .getMany();
+  }
+
+  /**
+   * Single sign-on is required only while a provider is enabled whose test covers its last change, so that disabling it, or a wrong
+   * client secret, locks nobody out. A provider that no owner has enabled refuses owners, so it is not required of them.
+   */
+  override async appliesTo(user: RequiredUser): Promise<boolean> {
+    const { organizationId, role, isBreakGlass } = user;
     if (role === 'owner' && isBreakGlass) return false;
     if ((await this.get(organizationId)).requiredAt === null) return false;
-    return (await this.findEnabled(organizationId)) !== null;
+    const enabled = await this.findEnabled(organizationId);
+    if (!enabled?.testedAt) return false;
+    return enabled.isOwnerApproved || (await this.users.effectiveRole(user, this.clock.now())) !== 'owner';
   }
 }

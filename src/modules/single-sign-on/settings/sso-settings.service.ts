@@ -4,16 +4,20 @@ import { Transactional } from '../../../infrastructure/database/index.js';
 import { INSUFFICIENT_ROLE, INVALID_FIELD } from '../../../infrastructure/errors/index.js';
 import { Clock } from '../../../infrastructure/time/index.js';
 import { AuditLog, changesBetween } from '../../audit-logs/index.js';
+import { DashboardSessionsService } from '../../dashboard-login/index.js';
 import {
   DashboardUsersService,
   UserAdministrationService,
   type DashboardUser,
 } from '../../dashboard-users/index.js';
-import type { ProviderIdentity } from '../logins/identity-provider.js';
+import { RECENCY_REMEDY, type ProviderIdentity } from '../identity-provider.js';
 import type { SsoSettingsRequest } from './sso-settings.dto.js';
-import { SsoSettingsRepository, type SsoSetting } from './sso-settings.repository.js';
+import { SsoSettingsRepository } from './sso-settings.repository.js';
+import type { SsoSetting } from './sso-setting.entity.js';
 
 const NOT_ENABLED = 'Enable an identity provider, and test the login, before you require single sign-on.';
+const NOT_IN_FORCE =
+  'The enabled identity provider was changed after its last test login. Test it again: until a test succeeds, users can log in with their passwords, although you require single sign-on.';
 const NO_BREAK_GLASS_OWNER =
   'No owner is marked as break-glass. Ask an owner to mark one, or to require single sign-on.';
 const OWNERS_ONLY = 'Only an owner may mark owners as break-glass.';
@@ -27,6 +31,7 @@ export class SsoSettingsService {
     private readonly repository: SsoSettingsRepository,
     private readonly users: DashboardUsersService,
     private readonly administration: UserAdministrationService,
+    private readonly sessions: DashboardSessionsService,
     private readonly auditLog: AuditLog,
     private readonly clock: Clock,
   ) {}
@@ -35,9 +40,12 @@ export class SsoSettingsService {
     return this.repository.get(organizationId);
   }
 
-  /** Returns why logins at the enabled provider do not prove that they are recent, according to its last test; null if they do. */
-  async recencyProblemOf(organizationId: string): Promise<string | null> {
-    return (await this.repository.findEnabled(organizationId))?.recencyProblem ?? null;
+  /** Returns what owners should know about the enabled provider: what its last test has shown, and what the settings need. */
+  async problemOf(organizationId: string): Promise<string | null> {
+    const enabled = await this.repository.findEnabled(organizationId);
+    const { requiredAt } = await this.repository.get(organizationId);
+    if (enabled && !enabled.testedAt && requiredAt) return NOT_IN_FORCE;
+    return enabled?.recencyProblem ? `${enabled.recencyProblem} ${RECENCY_REMEDY}` : null;
   }
 
   async owners({ organizationId }: DashboardActor): Promise<DashboardUser[]> {
@@ -76,6 +84,7 @@ export class SsoSettingsService {
       throw INSUFFICIENT_ROLE.error(OWNERS_DECIDE);
     if (requiredAt && !before.requiredAt) await this.prepareRequiring(actor);
     await this.repository.save(setting);
+    if (before.isTwoFactor && !setting.isTwoFactor) await this.sessions.endProviderFactors(organizationId);
     const changes = changesBetween(auditedOf(before), auditedOf(setting));
     await this.auditLog.record({ action: 'sso.settings_update', actor, changes });
   }
@@ -100,10 +109,11 @@ export class SsoSettingsService {
 
   private async prepareRequiring(actor: DashboardActor): Promise<void> {
     const enabled = await this.repository.findEnabled(actor.organizationId);
-    if (!enabled?.testedAt) throw INVALID_FIELD.error(NOT_ENABLED);
+    if (!enabled?.testedAt) throw INVALID_FIELD.error(NOT_ENABLED, { field: 'required' });
     const owners = await this.owners(actor);
     if (owners.some(({ isBreakGlass }) => isBreakGlass)) return;
-    if (!owners.some(({ id }) => id === actor.userId)) throw INVALID_FIELD.error(NO_BREAK_GLASS_OWNER);
+    if (!owners.some(({ id }) => id === actor.userId))
+      throw INVALID_FIELD.error(NO_BREAK_GLASS_OWNER, { field: 'required' });
     const user = await this.administration.markBreakGlass(actor, actor.userId, true, false);
     await this.recordMark(actor, user, true);
   }
@@ -116,10 +126,10 @@ export class SsoSettingsService {
   }
 }
 
-/** Returns whether a change decides who becomes an owner, or weakens the second factor of owners. */
+/** Returns whether a change decides who becomes or stays an owner (a mapping without values for owners lets none stay), or weakens the second factor of owners. */
 function concernsOwners(before: SsoSetting, after: SsoSetting): boolean {
   const ownersOf = ({ ownerValues, roleAttribute }: SsoSetting): string =>
-    JSON.stringify(ownerValues.length === 0 ? [] : [roleAttribute, ...ownerValues]);
+    JSON.stringify(roleAttribute === null ? [] : [roleAttribute, ...ownerValues]);
   return before.isTwoFactor !== after.isTwoFactor || ownersOf(before) !== ownersOf(after);
 }
 
@@ -149,6 +159,26 @@ export function roleIn(setting: SsoSetting, { claims }: ProviderIdentity): Dashb
   if (has(ownerValues)) return 'owner';
   if (has(adminValues)) return 'admin';
   return has(memberValues) ? 'member' : 'viewer';
+}
+
+/** Attributes and claims of Microsoft that stand for the groups of a person who has too many. */
+const TOO_MANY_GROUPS = ['hasgroups', 'http://schemas.microsoft.com/claims/groups.link'];
+
+/** Returns why a person is a viewer although the provider decides roles; undefined if it sent one of the values. */
+export function roleProblemIn(setting: SsoSetting, identity: ProviderIdentity): string | undefined {
+  const { roleAttribute: name } = setting;
+  const { claims } = identity;
+  if (name === null || roleIn(setting, identity) !== 'viewer') return undefined;
+  if (Object.hasOwn(claims, name))
+    return `“${name}”, which decides the role, has none of the values in the settings. Therefore, the role is Viewer.`;
+  // OpenID Connect Core, section 5.6.2.
+  const isElsewhere =
+    Object.hasOwn(Object(claims['_claim_names']), name) ||
+    TOO_MANY_GROUPS.some((each) => Object.hasOwn(claims, each));
+  const reason = isElsewhere
+    ? 'Instead of it, the identity provider sent an address where it can be asked for, usually because the person is in too many groups. This service does not ask there: let the identity provider send only the groups that are assigned to this application, or app roles.'
+    : 'Compare the name with what the identity provider sent, and add the claim there.';
+  return `The identity provider did not send “${name}”, which decides the role. Therefore, the role is Viewer. ${reason}`;
 }
 
 function valuesIn(text = ''): string[] {

@@ -1,28 +1,48 @@
+import { permissionOf } from '../../../infrastructure/auth/index.js';
 import type { VNode } from 'preact';
 import { Controller, Get, Post } from '@nestjs/common';
-import type { PlatformEnvironment } from '../../../infrastructure/config/index.js';
 import {
   ActionButton,
   Allowed,
+  BarChart,
   ButtonLink,
   dashboardPath,
   Details,
   EmptyState,
+  FormProblem,
+  inMilliseconds,
+  inPercent,
+  labelsOf,
   Moment,
   Notice,
-  RelativeTime,
+  pathWith,
   Table,
+  Tabs,
+  Tiles,
+  usePage,
   DashboardAction,
   DashboardPage,
   inEachEnvironment,
   requestFrom,
+  requireUnchanged,
+  submitted,
   Visit,
+  type HistogramPoint,
   type Page,
   type PageResponse,
+  type ShownValues,
 } from '../../../infrastructure/pages/index.js';
+import { cookieOf, setCookie } from '../../../infrastructure/http/index.js';
 import { Clock, DAY } from '../../../infrastructure/time/index.js';
-import { RequestLogsService, unlessBusy, type RequestLogEntryResponse } from '../../request-logs/index.js';
+import {
+  RequestLogOverviewService,
+  RequestLogsService,
+  unlessBusy,
+  type RequestLogEntryResponse,
+} from '../../request-logs/index.js';
+import type { KeysOverview } from '../endpoint-keys.js';
 import { EndpointLanes } from '../endpoint-lanes.js';
+import { EndpointSigningService } from '../endpoint-signing.service.js';
 import { UpdateWebhookEndpointRequest, type WebhookEndpointResponse } from '../webhook-endpoints.dto.js';
 import { WebhookEndpointsService } from '../webhook-endpoints.service.js';
 import {
@@ -33,56 +53,92 @@ import {
   EndpointPipe,
   type EndpointVisit,
 } from './endpoint-parts.pages.js';
+import { Signatures } from './endpoint-signing.pages.js';
+import { isReceiverName, type ReceiverName } from './receiver-code.js';
+import { ENDPOINT_PERMISSIONS } from '../webhook-endpoints.capability.js';
 
 /** Events in the queue of the endpoint that are counted. */
 const MAX_COUNTED = 1_000;
 const SHOWN_ATTEMPTS = 5;
+const LANGUAGE_COOKIE = 'receiver_language';
+const LANGUAGE_LIFETIME = 365 * DAY;
 
 @Controller(inEachEnvironment('webhook-endpoints/:id'))
-export class EndpointPageController {
+export class EndpointPage {
   constructor(
     private readonly endpoints: WebhookEndpointsService,
+    private readonly signing: EndpointSigningService,
     private readonly logs: RequestLogsService,
+    private readonly overviews: RequestLogOverviewService,
     private readonly lanes: EndpointLanes,
     private readonly clock: Clock,
   ) {}
 
   @Get()
-  @DashboardPage('getWebhookEndpoint')
-  async get(
-    @Visit(EndpointPipe) { actor, environment, endpoint: { id } }: EndpointVisit,
-  ): Promise<PageResponse> {
+  @DashboardPage(ENDPOINT_PERMISSIONS.getWebhookEndpoint)
+  async get(@Visit(EndpointPipe) visit: EndpointVisit): Promise<PageResponse> {
+    const { actor, environment, endpoint: stored } = visit;
+    const { id } = stored;
     const end = this.clock.now();
     const period = { start: new Date(end.getTime() - 7 * DAY).toISOString(), end: end.toISOString() };
     const attempts = { environment, endpoint_id: id, limit: SHOWN_ATTEMPTS, ...period };
-    const [endpoint, page, waiting] = await Promise.all([
+    const [endpoint, page, failed, points, latency, waiting, keys] = await Promise.all([
       this.endpoints.get(actor, id),
       unlessBusy(this.logs.page(actor, attempts)),
+      unlessBusy(this.logs.page(actor, { ...attempts, outcome: 'failure', limit: 1 })),
+      this.overviews.histogram(stored.client, period, { type: 'webhook', target: id }),
+      unlessBusy(this.logs.latencyOf(actor, stored.client, id)),
       this.lanes.waitingFor(id, MAX_COUNTED),
+      this.signing.overviewOf(stored),
     ]);
-    return endpointPage(endpoint, page?.data, waiting);
+    const health = { points, latency, lastFailure: failed?.data[0] };
+    const reader = { receiver: this.receiverOf(visit), hasChosen: visit.query['language'] !== undefined };
+    return endpointPage(endpoint, page?.data, health, waiting, { ...keys, ...reader });
+  }
+
+  /** Returns the language that the browser has chosen for code, and remembers the choice. */
+  private receiverOf({ query, request, response }: EndpointVisit): ReceiverName {
+    const { language: chosen } = query;
+    if (isReceiverName(chosen))
+      setCookie(response, LANGUAGE_COOKIE, chosen, new Date(this.clock.milliseconds() + LANGUAGE_LIFETIME));
+    return [chosen, cookieOf(request, LANGUAGE_COOKIE)].find(isReceiverName) ?? 'typescript';
   }
 
   @Post('status')
-  @DashboardAction('updateWebhookEndpoint')
-  async setStatus(
-    @Visit(EndpointPipe) { actor, environment, endpoint, form }: EndpointVisit,
-  ): Promise<PageResponse> {
-    const { status } = requestFrom(UpdateWebhookEndpointRequest, form);
-    await this.endpoints.update(actor, endpoint.id, { status });
-    const done = status === 'paused' ? 'paused' : endpoint.disabledAt ? 'enabled' : 'resumed';
-    return { redirectTo: `${endpointPath(environment, endpoint.id)}?done=${done}` };
+  @DashboardAction(ENDPOINT_PERMISSIONS.updateWebhookEndpoint)
+  setStatus(@Visit(EndpointPipe) visit: EndpointVisit): Promise<PageResponse> {
+    const { actor, environment, endpoint, form } = visit;
+    return submitted(
+      async () => {
+        const { status } = requestFrom(UpdateWebhookEndpointRequest, form);
+        await this.endpoints.update(actor, endpoint.id, { status }, (current) =>
+          requireUnchanged(form, statusOf(current)),
+        );
+        const done = status === 'paused' ? 'paused' : endpoint.disabledAt ? 'enabled' : 'resumed';
+        return { redirectTo: `${endpointPath(environment, endpoint.id)}?done=${done}` };
+      },
+      () => this.get(visit),
+    );
   }
 }
 
 const MESSAGES = {
   created: 'The endpoint was created. Send a test to check that your receiver responds.',
   saved: 'The changes were saved.',
+  key_activated: 'From now on, the signature with the new key is the first one.',
   paused: 'Deliveries are paused.',
   resumed: 'Deliveries are resumed.',
   enabled:
     'The endpoint is enabled. Events that it missed while it was disabled are not sent by themselves: choose Recover events.',
 };
+
+/** The entries of the request log about the last 7 days; undefined as far as the log is too busy. */
+interface EndpointActivity {
+  readonly points: readonly HistogramPoint[] | undefined;
+  /** Milliseconds within which 95 % of the newest attempts got a response; null without attempts. */
+  readonly latency: number | null | undefined;
+  readonly lastFailure: RequestLogEntryResponse | undefined;
+}
 
 /**
  * @param attempts the last ones, newest first; undefined if the request log is too busy
@@ -91,64 +147,165 @@ const MESSAGES = {
 function endpointPage(
   endpoint: WebhookEndpointResponse,
   attempts: readonly RequestLogEntryResponse[] | undefined,
+  activity: EndpointActivity,
   waiting: number,
+  keys: KeysOverview & { readonly receiver: ReceiverName; readonly hasChosen: boolean },
 ): Page {
-  const { events, health } = endpoint;
+  const { events, health, header_names: headers } = endpoint;
   const { last_success_at: lastSuccess } = health;
   return {
-    title: endpoint.url,
+    title: endpoint.description || endpoint.url,
     parent: endpointList(endpoint.environment),
     actions: actionsOf(endpoint),
     messages: MESSAGES,
     content: (
       <>
+        <FormProblem />
+        {endpoint.description ? (
+          <p>
+            <code>{endpoint.url}</code>
+          </p>
+        ) : null}
         {situationOf(endpoint)}
-        <Details
-          entries={[
-            ['Status', <EndpointStatus key="status" endpoint={endpoint} />],
-            ['Description', endpoint.description],
-            ['Events', events ? events.join(', ') : 'All events, including those that are added later'],
-            ['Last success', lastSuccess ? <RelativeTime key="success" time={lastSuccess} /> : 'Never'],
-            ['Failures in a row', String(health.consecutive_failures)],
-            ['Events waiting', waiting >= MAX_COUNTED ? `${MAX_COUNTED} or more` : String(waiting)],
-            ['URL', <code key="url">{endpoint.url}</code>],
-            ['Created', <Moment key="created" time={endpoint.created_at} />],
-            ['ID', <code key="id">{endpoint.id}</code>],
+        <Activity {...activity} endpoint={endpoint} />
+        <Tabs
+          tabs={[
+            {
+              title: 'Deliveries',
+              content: (
+                <div class="charts">
+                  <AttemptsChart {...activity} endpoint={endpoint} />
+                  <div>{deliveriesTo(endpoint, attempts)}</div>
+                </div>
+              ),
+            },
+            {
+              title: 'Settings',
+              content: (
+                <Details
+                  entries={[
+                    ['Status', <EndpointStatus key="status" endpoint={endpoint} />],
+                    ['Description', endpoint.description],
+                    [
+                      'Events',
+                      events ? events.join(', ') : 'All events, including those that are added later',
+                    ],
+                    ['Last success', lastSuccess ? <Moment key="success" time={lastSuccess} /> : 'Never'],
+                    ['Failures in a row', String(health.consecutive_failures)],
+                    ['Events waiting', waiting >= MAX_COUNTED ? `${MAX_COUNTED} or more` : String(waiting)],
+                    ['Own headers', headers.length > 0 ? headers.join(', ') : null],
+                    ['URL', <code key="url">{endpoint.url}</code>],
+                    ['Created', <Moment key="created" time={endpoint.created_at} />],
+                    ['ID', <code key="id">{endpoint.id}</code>],
+                  ]}
+                />
+              ),
+            },
+            {
+              title: 'Signature',
+              content: <Signatures endpoint={endpoint} keys={keys} receiver={keys.receiver} />,
+            },
           ]}
+          selected={keys.hasChosen ? 'Signature' : undefined}
         />
-        {deliveriesTo(endpoint, attempts)}
-        {signaturesIn(endpoint.environment)}
       </>
     ),
   };
 }
 
+type ActivityProps = EndpointActivity & { readonly endpoint: WebhookEndpointResponse };
+
+/** Numbers of the last 7 days. Nothing, if there were no deliveries. */
+function Activity(props: ActivityProps): VNode | null {
+  const { endpoint, points = [], latency, lastFailure } = props;
+  const { environment } = endpoint;
+  const [succeeded, failed] = [
+    points.reduce((total, each) => total + each.succeeded, 0),
+    points.reduce((total, each) => total + each.failed, 0),
+  ];
+  if (succeeded + failed === 0) return null;
+  return (
+    <Tiles
+      entries={[
+        ['Success rate, 7 days', inPercent(succeeded / (succeeded + failed))],
+        [
+          '95 % respond within',
+          latency === null || latency === undefined ? 'Not known' : inMilliseconds(latency),
+        ],
+        [
+          'Last failure',
+          lastFailure ? (
+            <a key="failure" href={dashboardPath(environment, 'request-logs', String(lastFailure.id))}>
+              <Moment time={lastFailure.datetime} />
+            </a>
+          ) : (
+            'None in 7 days'
+          ),
+        ],
+      ]}
+    />
+  );
+}
+
+/** The attempts of the last 7 days, with links to them. */
+function AttemptsChart({ endpoint, points = [] }: ActivityProps): VNode | null {
+  const { environment, id } = endpoint;
+  const { timeZone } = usePage();
+  if (points.every(({ succeeded, failed }) => succeeded + failed === 0)) return null;
+  const log = dashboardPath(environment, 'request-logs');
+  return (
+    <BarChart
+      title="Attempts, 7 days"
+      labels={labelsOf(points, timeZone)}
+      series={[
+        {
+          label: 'Delivered',
+          tone: 'good',
+          outcome: 'success',
+          values: points.map((each) => each.succeeded),
+        },
+        { label: 'Failed', tone: 'bad', outcome: 'failure', values: points.map((each) => each.failed) },
+      ]}
+      pathOf={(index) => {
+        const { start, end } = points[index] as HistogramPoint;
+        const bounds = { start: start.toISOString(), end: end.toISOString() };
+        return pathWith(log, { type: 'webhook', endpoint_id: id, ...bounds }, {});
+      }}
+    />
+  );
+}
+
 const STATUS_BUTTONS = { enabled: 'Pause', paused: 'Resume', disabled: 'Enable' } as const;
 
-function actionsOf({ id, environment, status }: WebhookEndpointResponse): VNode {
+/** The values that the button changes. */
+const statusOf = ({ url, status }: WebhookEndpointResponse): ShownValues => ({ URL: url, Status: status });
+
+function actionsOf(endpoint: WebhookEndpointResponse): VNode {
+  const { id, environment, status } = endpoint;
   const path = endpointPath(environment, id);
   return (
     <>
-      <ButtonLink operation="testWebhookEndpoint" to={`${path}/test`}>
+      <ButtonLink permission={permissionOf('testWebhookEndpoint')} to={`${path}/test`}>
         Send test
       </ButtonLink>
-      <Allowed operation="updateWebhookEndpoint">
+      <Allowed permission={ENDPOINT_PERMISSIONS.updateWebhookEndpoint}>
         <ButtonLink to={`${path}/edit`} kind="second">
           Edit
         </ButtonLink>
         <ActionButton
           action={`${path}/status`}
+          version={statusOf(endpoint)}
           fields={{ status: status === 'enabled' ? 'paused' : 'enabled' }}
         >
           {STATUS_BUTTONS[status]}
         </ActionButton>
       </Allowed>
       <ButtonLink to={`${path}/recover`} kind="second">
-        <Allowed operation="recoverWebhooks" otherwise="Last recovery">
+        <Allowed permission={permissionOf('recoverWebhooks')} otherwise="Last recovery">
           Recover events
         </Allowed>
       </ButtonLink>
-      <ButtonLink operation="deleteWebhookEndpoint" to={`${path}/delete`} kind="danger">
+      <ButtonLink permission={ENDPOINT_PERMISSIONS.deleteWebhookEndpoint} to={`${path}/delete`} kind="danger">
         Delete
       </ButtonLink>
     </>
@@ -178,7 +335,7 @@ function situationOf({ status, health }: WebhookEndpointResponse): VNode | null 
           : `The last ${health.consecutive_failures} deliveries failed. `}
         {health.throttled ? 'Until the next success, the service makes only one attempt per second. ' : null}
         See below why. The service retries waiting events automatically.
-        <Allowed operation="recoverWebhooks">
+        <Allowed permission={permissionOf('recoverWebhooks')}>
           {' '}
           When your receiver works again, choose Recover events to send the events whose retries ran out.
         </Allowed>
@@ -194,7 +351,6 @@ function deliveriesTo(
   const log = `${dashboardPath(environment, 'request-logs')}?type=webhook&endpoint_id=${id}&period=7d`;
   return (
     <>
-      <h2>Recent deliveries</h2>
       {attempts === undefined ? <p>The request log is busy. Reload the page to see the deliveries.</p> : null}
       {attempts?.length === 0 ? (
         <EmptyState title="No deliveries in the last 7 days">
@@ -212,13 +368,13 @@ function deliveriesTo(
               kind: 'time',
               cell: ({ id: entry, datetime }) => (
                 <a href={dashboardPath(environment, 'request-logs', String(entry))}>
-                  <RelativeTime time={datetime} />
+                  <Moment time={datetime} isInColumn />
                 </a>
               ),
             },
             {
               title: 'Result',
-              kind: 'text',
+              kind: 'status',
               cell: ({ status_code, reason }) => <AttemptResult statusCode={status_code} reason={reason} />,
             },
             {
@@ -234,24 +390,6 @@ function deliveriesTo(
         <a href={`${log}&outcome=failure`}>Failed deliveries in the request log</a>
         {' · '}
         <a href={log}>All deliveries</a>
-      </p>
-    </>
-  );
-}
-
-function signaturesIn(environment: PlatformEnvironment): VNode {
-  const credentials = `${environment} API credentials`;
-  return (
-    <>
-      <h2>Signatures</h2>
-      <p>
-        Every delivery is signed with the secret of your{' '}
-        <Allowed operation="listApiClients" otherwise={credentials}>
-          <a href={dashboardPath(environment, 'api-credentials')}>{credentials}</a>
-        </Allowed>
-        . Your receiver should <a href="/docs/webhooks#signatures">verify the signature</a>. While you rotate
-        the secret, the header <code>webhook-signature</code> has a signature with each of the two secrets,
-        and <code>Service-Signature</code> only one.
       </p>
     </>
   );

@@ -2,19 +2,21 @@ import { Controller, Inject } from '@nestjs/common';
 import type { ComponentChildren, VNode } from 'preact';
 import { AccessibleClients } from '../../../infrastructure/auth/index.js';
 import { EVENT_NAMES, EVENTS } from '../../../infrastructure/event-catalog/index.js';
+import { hasPrivateAddress } from '../../../infrastructure/http-client/index.js';
 import {
   Allowed,
   ButtonLink,
   Checkboxes,
+  CodeBlock,
   ConfirmPage,
   FormPage,
   inEachEnvironment,
   inPercent,
   Link,
   ListPage,
-  requireUnchanged,
   SelectField,
   Sparkline,
+  TextArea,
   TextField,
   usePage,
   type Confirmation,
@@ -31,10 +33,13 @@ import {
   type WebhookEndpointResponse,
 } from '../webhook-endpoints.dto.js';
 import { WebhookEndpointsService } from '../webhook-endpoints.service.js';
+import { HeaderLinesField, headersIn, mergeHeaders } from '../own-headers.js';
 import { endpointList, endpointPath, EndpointStatus } from './endpoint-parts.pages.js';
+import { keyPage, SIGNING_OPTIONS } from './endpoint-signing.pages.js';
+import { ENDPOINT_PERMISSIONS } from '../webhook-endpoints.capability.js';
 
 @Controller(inEachEnvironment('webhook-endpoints'))
-class EndpointsPage extends ListPage('listWebhookEndpoints') {
+class EndpointsPage extends ListPage(ENDPOINT_PERMISSIONS.listWebhookEndpoints) {
   @Inject() private readonly endpoints!: WebhookEndpointsService;
   @Inject() private readonly clients!: AccessibleClients;
   @Inject() private readonly overviews!: RequestLogOverviewService;
@@ -48,7 +53,7 @@ class EndpointsPage extends ListPage('listWebhookEndpoints') {
     return {
       title,
       actions: (
-        <Allowed operation="createWebhookEndpoint">
+        <Allowed permission={ENDPOINT_PERMISSIONS.createWebhookEndpoint}>
           {data.length < MAX_ENDPOINTS ? (
             <ButtonLink to={`${path}/new`}>Create endpoint</ButtonLink>
           ) : (
@@ -65,12 +70,22 @@ class EndpointsPage extends ListPage('listWebhookEndpoints') {
           cell: ({ url }) => url,
           to: ({ id }) => endpointPath(environment, id),
         },
-        { title: 'Description', kind: 'id', cell: ({ description }) => description },
+        { title: 'Description', kind: 'id', isOnDeskOnly: true, cell: ({ description }) => description },
         { title: 'Status', kind: 'status', cell: (endpoint) => <EndpointStatus endpoint={endpoint} /> },
-        { title: 'Last 24 hours', kind: 'id', cell: ({ id }) => trendOf(trends?.get(id)) },
+        {
+          title: 'Last 24 hours',
+          kind: 'id',
+          isOnDeskOnly: true,
+          cell: ({ id }) => trendOf(trends?.get(id)),
+        },
         { title: 'Last success', kind: 'time', cell: ({ health }) => health.last_success_at ?? 'Never' },
-        { title: 'Failures', kind: 'number', cell: ({ health }) => health.consecutive_failures },
-        { title: 'Events', kind: 'short', cell: subscriptionOf },
+        {
+          title: 'Failures',
+          kind: 'number',
+          isOnDeskOnly: true,
+          cell: ({ health }) => health.consecutive_failures,
+        },
+        { title: 'Events', kind: 'short', isOnDeskOnly: true, cell: subscriptionOf },
       ],
       empty: {
         title: 'No webhook endpoints yet',
@@ -80,6 +95,9 @@ class EndpointsPage extends ListPage('listWebhookEndpoints') {
               {`An endpoint is an https URL of yours. The service sends it the events of the ${environment} ` +
                 'environment as they happen, such as a card that was updated.'}
             </p>
+            {environment === 'development' ? (
+              <CodeBlock title="Receive events on your machine, without an endpoint" code="npx mcs listen" />
+            ) : null}
             <Link to="/docs/webhooks">Learn how to build a receiver</Link>
           </>
         ),
@@ -90,7 +108,8 @@ class EndpointsPage extends ListPage('listWebhookEndpoints') {
 
 function trendOf(trend: Trend | undefined): ComponentChildren {
   if (!trend) return 'Not available';
-  const [delivered, failed] = [total(trend.succeeded), total(trend.failed)];
+  const delivered = total(trend.succeeded);
+  const failed = total(trend.failed);
   return (
     <>
       <Sparkline {...trend} things={['delivered', 'the last 24 hours']} />{' '}
@@ -106,17 +125,28 @@ function subscriptionOf({ events }: WebhookEndpointResponse): ComponentChildren 
   return events.length === 1 ? events[0] : `${events.length} events`;
 }
 
+class NewEndpointForm extends CreateWebhookEndpointRequest {
+  @HeaderLinesField()
+  header_lines?: string;
+}
+
 @Controller(inEachEnvironment('webhook-endpoints/new'))
-class NewEndpointPage extends FormPage('createWebhookEndpoint', CreateWebhookEndpointRequest) {
+class NewEndpointPage extends FormPage(ENDPOINT_PERMISSIONS.createWebhookEndpoint, NewEndpointForm) {
   @Inject() private readonly endpoints!: WebhookEndpointsService;
 
-  describe({ actor, environment }: PageVisit): FormDescription<CreateWebhookEndpointRequest> {
+  describe({ actor, environment }: PageVisit): FormDescription<NewEndpointForm> {
     return {
       title: `Create an endpoint for ${environment}`,
       parent: endpointList(environment),
       fields: (
         <>
-          <Fields events={[]} />
+          <Fields events={[]} headers={[]} />
+          <SelectField
+            name="signing"
+            label="Signing key"
+            hint="With a key of its own, your receiver needs no credential of the API. With a key pair, it holds only the public key."
+            options={SIGNING_OPTIONS}
+          />
           <SelectField
             name="status"
             label="When to start"
@@ -128,52 +158,73 @@ class NewEndpointPage extends FormPage('createWebhookEndpoint', CreateWebhookEnd
         </>
       ),
       button: 'Create endpoint',
-      perform: async (request) => {
-        const { id } = await this.endpoints.create(actor, request);
-        return { redirectTo: `${endpointPath(environment, id)}?done=created` };
+      perform: async ({ header_lines: lines, ...request }) => {
+        const headers = mergeHeaders({}, headersIn(lines) ?? {});
+        const endpoint = await this.endpoints.create(actor, { ...request, headers });
+        if (endpoint.signing_key !== undefined) return keyPage(endpoint, 'created');
+        return { redirectTo: `${endpointPath(environment, endpoint.id)}?done=created` };
       },
     };
   }
 }
 
+class EditEndpointForm extends UpdateWebhookEndpointRequest {
+  @HeaderLinesField()
+  header_lines?: string;
+}
+
 @Controller(inEachEnvironment('webhook-endpoints/:id/edit'))
-class EditEndpointPage extends FormPage('updateWebhookEndpoint', UpdateWebhookEndpointRequest) {
+class EditEndpointPage extends FormPage(ENDPOINT_PERMISSIONS.updateWebhookEndpoint, EditEndpointForm) {
   @Inject() private readonly endpoints!: WebhookEndpointsService;
 
-  async describe(visit: PageVisit<'id'>): Promise<FormDescription<UpdateWebhookEndpointRequest>> {
-    const { actor, environment, params, form } = visit;
-    const endpoint = await this.endpoints.requireIn(visit, params.id);
+  async describe(visit: PageVisit<'id'>): Promise<FormDescription<EditEndpointForm, ShownEndpoint>> {
+    const { actor, environment, params } = visit;
+    const { headerNames, ...stored } = await this.endpoints.requireIn(visit, params.id);
+    const endpoint = { ...stored, header_names: headerNames };
     const path = endpointPath(environment, endpoint.id);
     return {
       title: 'Edit endpoint',
       parent: { title: endpoint.url, path },
-      version: versionOf(endpoint),
+      subject: endpoint,
+      shows: versionOf,
       values: endpoint,
       fields: (
         <>
           <p>A new URL also gets the events that are already waiting.</p>
-          <Fields events={endpoint.events ?? []} />
+          <Fields events={endpoint.events ?? []} headers={headerNames} />
         </>
       ),
       button: 'Save changes',
       // Empty fields remove the value. In a request, absent ones would keep it.
-      perform: ({ url, description = null, events = null }) =>
-        this.endpoints.update(actor, endpoint.id, { url, description, events }, (current) =>
-          requireUnchanged(form, versionOf(current)),
-        ),
+      perform: ({ url, description = null, events = null, header_lines: lines }, check) => {
+        const headers = headersIn(lines) ?? {};
+        return this.endpoints.update(actor, endpoint.id, { url, description, events, headers }, check);
+      },
       next: `${path}?done=saved`,
     };
   }
 }
 
-/** What the form changes. */
-function versionOf({ url, description, events }: WebhookEndpoint): ShownValues {
-  return { URL: url, Description: description ?? 'none', 'Events to send': events?.join(', ') ?? 'all' };
+type ShownEndpoint = Pick<WebhookEndpointResponse, 'url' | 'description' | 'events' | 'header_names'>;
+
+/** The values that the form changes. */
+function versionOf({ url, description, events, header_names: headers }: ShownEndpoint): ShownValues {
+  return {
+    URL: url,
+    Description: description ?? 'none',
+    'Events to send': events?.join(', ') ?? 'all',
+    'Own headers': headers.length > 0 ? headers.join(', ') : 'none',
+  };
 }
 
-/** @param events the selected ones; none means all */
-function Fields({ events }: { readonly events: readonly string[] }): VNode {
-  const isAboutUrl = /^(?!This was changed).*\burl\b/i.test(usePage().rejected?.problem ?? '');
+interface FieldsProps {
+  /** The selected events; none means all. */
+  readonly events: readonly string[];
+  /** The names of the headers that the endpoint has. */
+  readonly headers: readonly string[];
+}
+
+function Fields({ events, headers }: FieldsProps): VNode {
   return (
     <>
       <TextField
@@ -181,8 +232,8 @@ function Fields({ events }: { readonly events: readonly string[] }): VNode {
         required
         label="URL"
         hint="A public https URL with a host name, such as https://hooks.example.com/merchants"
-        showsProblem={isAboutUrl}
       />
+      <ForwardCommand />
       <TextField name="description" label="Description (optional)" hint="What you use the endpoint for" />
       <Checkboxes
         name="events[]"
@@ -196,34 +247,55 @@ function Fields({ events }: { readonly events: readonly string[] }): VNode {
         }))}
         values={events}
       />
+      <TextArea
+        name="header_lines"
+        label="Your own headers (optional)"
+        rows={3}
+        hint={
+          headers.length > 0
+            ? `Present: ${headers.join(', ')}. Their values are not shown. If you change the host or port of the URL, they are removed: enter those that the new receiver should get. Lines such as “X-Api-Key: value” add or replace headers, and “X-Api-Key:” removes one.`
+            : 'Lines such as “X-Api-Key: value”, for a gateway before your receiver. Values are stored encrypted, and never shown again.'
+        }
+      />
     </>
   );
 }
 
+/** URLs that the command can contain without quotes. */
+const SIMPLE_URL = /^https?:\/\/[\w.:/[\]-]+$/;
+
+/** How to receive events at the URL that was refused, if it is on the user's machine or network. */
+function ForwardCommand(): VNode | null {
+  const url = usePage().rejected?.form?.get('url')?.trim() ?? '';
+  if (!SIMPLE_URL.test(url) || !(isLocalhost(url) || hasPrivateAddress(url))) return null;
+  return (
+    <CodeBlock
+      title="The service cannot reach your machine. To receive the events of development there, run:"
+      code={`npx mcs listen --forward-to ${url}`}
+    />
+  );
+}
+
+const isLocalhost = (url: string): boolean => /^https?:\/\/(?:[\w-]+\.)*localhost(?=[:/]|$)/i.test(url);
+
 @Controller(inEachEnvironment('webhook-endpoints/:id/delete'))
-class DeleteEndpointPage extends ConfirmPage('deleteWebhookEndpoint') {
+class DeleteEndpointPage extends ConfirmPage(ENDPOINT_PERMISSIONS.deleteWebhookEndpoint) {
   @Inject() private readonly endpoints!: WebhookEndpointsService;
 
-  async describe(visit: PageVisit<'id'>): Promise<Confirmation> {
+  async describe(visit: PageVisit<'id'>): Promise<Confirmation<WebhookEndpoint>> {
     const { actor, environment, params } = visit;
-    const { id, url } = await this.endpoints.requireIn(visit, params.id);
+    const endpoint = await this.endpoints.requireIn(visit, params.id);
+    const { id, url } = endpoint;
     return {
       title: 'Delete this endpoint?',
       parent: { title: url, path: endpointPath(environment, id) },
-      text: (
-        <>
-          <p>
-            <code>{url}</code>
-          </p>
-          <p>
-            The service stops sending events to this URL, and drops those that are waiting. You cannot undo
-            this. To stop deliveries for a while, pause the endpoint instead. The request log keeps the
-            earlier deliveries.
-          </p>
-        </>
-      ),
+      subject: endpoint,
+      shows: (current) => versionOf({ ...current, header_names: current.headerNames }),
+      text:
+        'The service stops sending events to this URL, and drops those that are waiting. You cannot undo this. To stop ' +
+        'deliveries for a while, pause the endpoint instead. The request log keeps the earlier deliveries.',
       button: 'Delete endpoint',
-      perform: () => this.endpoints.delete(actor, id),
+      perform: (_, check) => this.endpoints.delete(actor, id, check),
       next: `${endpointList(environment).path}?done=deleted`,
     };
   }

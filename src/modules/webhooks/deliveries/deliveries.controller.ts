@@ -13,9 +13,12 @@ import {
   REDELIVER_EVENT,
   RECOVER_EVENTS,
   GET_RECOVERY,
-} from './deliveries.dto.js';
+} from '../deliveries.dto.js';
 import { DeliveriesService } from './deliveries.service.js';
+import { RedeliveriesService } from '../resends/redeliveries.service.js';
 import { ResendsService } from '../resends/resends.service.js';
+import { REQUEST_LOG_PERMISSIONS } from '../../request-logs/index.js';
+import { DELIVERY_PERMISSIONS } from '../webhooks.capability.js';
 
 @Topic('Webhook endpoints')
 @Controller('webhook-endpoints/:id')
@@ -23,10 +26,11 @@ export class DeliveriesController {
   constructor(
     private readonly deliveries: DeliveriesService,
     private readonly resends: ResendsService,
+    private readonly redeliveries: RedeliveriesService,
   ) {}
 
   @Post('test')
-  @DashboardOperation(TEST_ENDPOINT)
+  @DashboardOperation(TEST_ENDPOINT, DELIVERY_PERMISSIONS.testWebhookEndpoint)
   @OutsideOrganizationQueue()
   test(
     @CurrentActor() actor: DashboardActor,
@@ -37,17 +41,17 @@ export class DeliveriesController {
   }
 
   @Post('redeliver')
-  @DashboardOperation(REDELIVER_EVENT)
+  @DashboardOperation(REDELIVER_EVENT, REQUEST_LOG_PERMISSIONS.redeliverWebhook)
   redeliver(
     @CurrentActor() actor: DashboardActor,
     @Param('id') id: string,
     @Body() request: RedeliverRequest,
   ): Promise<QueuedDeliveriesResponse> {
-    return this.resends.redeliver(actor, id, request.event_id);
+    return this.redeliveries.redeliver(actor, id, request.event_id);
   }
 
   @Post('recover')
-  @DashboardOperation(RECOVER_EVENTS)
+  @DashboardOperation(RECOVER_EVENTS, DELIVERY_PERMISSIONS.recoverWebhooks)
   recover(
     @CurrentActor() actor: DashboardActor,
     @Param('id') id: string,
@@ -57,7 +61,7 @@ export class DeliveriesController {
   }
 
   @Get('recover')
-  @DashboardOperation(GET_RECOVERY)
+  @DashboardOperation(GET_RECOVERY, DELIVERY_PERMISSIONS.getWebhookRecovery)
   recovery(@CurrentActor() actor: DashboardActor, @Param('id') id: string): Promise<RecoveryResponse> {
     return this.resends.lastRecovery(actor, id);
   }

@@ -2,12 +2,12 @@ import { Injectable } from '@nestjs/common';
 import type { DashboardActor } from '../../../infrastructure/auth/index.js';
 import type { EventName } from '../../../infrastructure/event-catalog/index.js';
 import { WebhookEndpointsService } from '../../webhook-endpoints/index.js';
-import type { Outcome } from '../queue/delivery.js';
+import type { Outcome } from '../delivery.js';
 import { DeliveryQueueService } from '../queue/delivery-queue.service.js';
 import { DeliverySender } from '../sender/delivery-sender.js';
 import { WebhookDeliveriesConfiguration } from '../webhook-deliveries.configuration.js';
-import { WebhookPublisher } from '../webhook-publisher.js';
-import type { TestedWebhookEndpointResponse } from './deliveries.dto.js';
+import { WebhookPublisher } from '../publishing/webhook-publisher.js';
+import type { TestedWebhookEndpointResponse } from '../deliveries.dto.js';
 
 @Injectable()
 export class DeliveriesService {
@@ -39,7 +39,7 @@ export class DeliveriesService {
     if (reason === null) return 'The endpoint received the event.';
     if (reason !== 'NON_200') return explanation ?? 'The endpoint did not respond.';
     const retries = this.configuration.attemptsAllowed - 1;
-    const times = retries === 2 ? 'twice more' : `${retries} times more`;
-    return `The endpoint responded with ${statusCode}. Only 200 counts: a real event would be sent ${times}.`;
+    const times = ['once', 'twice'][retries - 1] ?? `${retries} times`;
+    return `The endpoint responded with ${statusCode}. Only 200 counts: a real event would be sent ${times} more.`;
   }
 }

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { EventName, EventOf, FieldsOfVariant } from '../../../infrastructure/event-catalog/index.js';
 import type { AttributedClient } from '../../../infrastructure/http/index.js';
-import type { NewEvent } from './webhook-events.repository.js';
+import type { NewEvent } from '../webhook-event.js';
 
 /** All fields that an event can have. Fields that its variant lacks are undefined and left out of the JSON. */
 type Fields = Partial<FieldsOfVariant['session']> & { readonly event: string; readonly data: object };

@@ -30,24 +30,29 @@ export function schemaNameOf(name: EventName): string {
 /** The requests that publish an event: their fields depend on `event`. */
 export const EVENT_VARIANTS: BodyVariants = {
   property: 'event',
-  variants: EVENT_NAMES.map((name) => {
-    const { variant, data, description } = EVENTS[name];
-    const hasData = Object.keys(data.shape).length > 0;
-    return {
-      value: name,
-      schema: `Publish${typeNameOf(name)}Request`,
-      description,
-      required: ['client_id', 'event', ...conditionalFieldsOf(name), ...(hasData ? ['data'] : [])],
-      optional: [
-        ...(hasData ? [] : ['data']),
-        ...(variant === 'session' ? ['metadata'] : []),
-        'timestamp',
-        'idempotency_key',
-      ],
-      properties: { ...(hasData && { data: dataReferenceOf(name) }) },
-    };
-  }),
+  // When the document is built, all capabilities have added their events.
+  get variants() {
+    return EVENT_NAMES.map(variantOf);
+  },
 };
+
+function variantOf(name: EventName): BodyVariants['variants'][number] {
+  const { variant, data, description } = EVENTS[name];
+  const hasData = Object.keys(data.shape).length > 0;
+  return {
+    value: name,
+    schema: `Publish${typeNameOf(name)}Request`,
+    description,
+    required: ['client_id', 'event', ...conditionalFieldsOf(name), ...(hasData ? ['data'] : [])],
+    optional: [
+      ...(hasData ? [] : ['data']),
+      ...(variant === 'session' ? ['metadata'] : []),
+      'timestamp',
+      'idempotency_key',
+    ],
+    properties: { ...(hasData && { data: dataReferenceOf(name) }) },
+  };
+}
 
 /** The webhooks of a session have `data` of their own, with the metadata. */
 function dataReferenceOf(name: EventName): SchemaObject {
@@ -56,13 +61,15 @@ function dataReferenceOf(name: EventName): SchemaObject {
   return { ...namedSchema(schema, jsonSchemaOf(data)), description: data.description } as SchemaObject;
 }
 
-const PAYLOADS = new Map(EVENT_NAMES.map((name) => [name, payloadOf(name)]));
+const payloads = new Map<EventName, z.ZodObject>();
 
 function payloadOf(name: EventName): z.ZodObject {
+  const known = payloads.get(name);
+  if (known) return known;
   const { variant, description } = EVENTS[name];
   const { data }: { readonly data: z.ZodObject } = EVENTS[name];
   const all = variant === 'session' ? data.extend({ metadata: SESSION_METADATA.optional() }) : data;
-  return z
+  const payload = z
     .object({
       event: z.literal(name).describe('The name of the event.'),
       ...ENVELOPES[variant],
@@ -73,11 +80,13 @@ function payloadOf(name: EventName): z.ZodObject {
         .describe('When the event happened, in milliseconds since the Unix epoch.'),
     })
     .describe(description);
+  payloads.set(name, payload);
+  return payload;
 }
 
 /** Returns the JSON Schema of the payload. It allows additional fields, because fields may be added later. */
 export function eventSchema(name: EventName): SchemaObject {
-  return jsonSchemaOf(PAYLOADS.get(name) as z.ZodObject);
+  return jsonSchemaOf(payloadOf(name));
 }
 
 const SESSION: Required<FieldsOfVariant['session']> = {

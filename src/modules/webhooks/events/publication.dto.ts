@@ -15,6 +15,7 @@ import {
   IntegerField,
 } from '../../../infrastructure/validation/index.js';
 import { MINUTE } from '../../../infrastructure/time/index.js';
+import { SESSION_NOT_FOUND } from '../../sessions/index.js';
 import type { PublishResult } from '../queue/publications.batch.js';
 
 /** Milliseconds by which the clock of a publisher may be ahead of ours. */
@@ -102,6 +103,7 @@ export function contentHash(content: object): Buffer {
 /** Returns the response to a request whose event was published, or the error to throw. */
 export function eventResponseOf(result: PublishResult | undefined): EventResponse | Error {
   if (result?.outcome === 'failed') return result.error;
+  if (result?.outcome === 'session_not_found') return SESSION_NOT_FOUND.error();
   if (!result || result.outcome === 'conflict') return IDEMPOTENCY_KEY_REUSED.error();
   return { event_id: result.eventId, duplicate: result.outcome === 'duplicate' };
 }

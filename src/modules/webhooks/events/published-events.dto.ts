@@ -1,4 +1,3 @@
-import { ErrorKind } from '../../../infrastructure/errors/index.js';
 import { type PlatformEnvironment } from '../../../infrastructure/config/index.js';
 import { EVENT_NAME, type EventName } from '../../../infrastructure/event-catalog/index.js';
 import {
@@ -20,12 +19,23 @@ import {
   ExternalUserIdField,
   TimestampField,
 } from '../../../infrastructure/validation/index.js';
-import { FAILURE_REASON } from '../deliveries/deliveries.dto.js';
+import { FAILURE_REASON } from '../deliveries.dto.js';
 import { ENTRY_QUERY_TIMEOUT_MESSAGE, REQUEST_LOG_QUERY_TIMEOUT } from '../../request-logs/index.js';
+import { EVENT_NOT_FOUND } from '../webhooks-errors.js';
 
 const FILTER = { in: 'form', required: false } as const;
 
+/** Outcomes by which the list of events can be filtered. */
+const DELIVERY_OUTCOME = enumeration(
+  'DeliveryOutcome',
+  ['failed', 'waiting', 'not_sent'] as const,
+  'How a delivery ended, or that it has not: `not_sent` stands for events without one.',
+);
+
 export class ListEventsQuery {
+  @EnumField(DELIVERY_OUTCOME, FILTER)
+  outcome?: (typeof DELIVERY_OUTCOME.values)[number];
+
   @EnumField(EVENT_NAME, FILTER)
   event?: EventName;
 
@@ -110,12 +120,6 @@ export class EventStatusResponse {
   @ObjectProperty([EventDeliveryResponse], 'One delivery for each endpoint that the event is sent to.')
   deliveries!: EventDeliveryResponse[];
 }
-
-export const EVENT_NOT_FOUND = new ErrorKind(404, 'INVALID_REQUEST', 'NOT_FOUND', {
-  label: 'EventNotFound',
-  when: 'There is no event with this ID, or it is older than the request log.',
-  message: 'There is no event with this ID. Events are kept as long as the request log.',
-});
 
 export const GET_EVENT: OperationDocument = {
   operationId: 'getEvent',

@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import type { Period } from '../../../infrastructure/time/index.js';
+import { CLOCK_TOLERANCE, SECOND, type Period } from '../../../infrastructure/time/index.js';
 import {
   ENTRY_QUERY_TIMEOUT_MESSAGE,
   LogReads,
@@ -8,7 +8,7 @@ import {
 } from '../../request-logs/index.js';
 import { IS_SUBSCRIBED } from '../queue/sql/lane.js';
 import type { ListEventsQuery } from './published-events.dto.js';
-import { HAS_BODY, type NewEvent, type EventPosition } from './webhook-events.repository.js';
+import { HAS_BODY, type NewEvent, type EventPosition } from '../webhook-event.js';
 
 export type ListedEvent = Pick<NewEvent, 'id' | 'createdAt' | 'name' | 'externalUserId' | 'isTest'>;
 
@@ -20,9 +20,17 @@ export interface PendingDelivery {
   readonly eventId: string;
   readonly endpointId: string;
   readonly isClaimed: boolean;
+  /** Attempts since the event was published or sent again, and how many there are at most. */
+  readonly attempts: number;
+  readonly allowed: number;
   /** When the next attempt is due, if none is in progress. */
   readonly dueAt: Date;
 }
+
+/** A delivery, which may have ended. */
+export type DeliveryKey = Pick<PendingDelivery, 'eventId' | 'endpointId'>;
+
+type EventFilter = Pick<ListEventsQuery, 'event' | 'external_user_id' | 'outcome'>;
 
 /** The failed deliveries to an endpoint. */
 export interface SendableDeliveries {
@@ -36,6 +44,15 @@ export interface SendableDeliveries {
 const LISTED = `id, created_at AS "createdAt", event AS name, external_user_id AS "externalUserId", is_test AS "isTest"`;
 /** The UUID after all others. */
 const MAX_ID = 'ffffffff-ffff-ffff-ffff-ffffffffffff';
+/** Events with no logged attempt and no waiting delivery. An attempt is logged after its event was stored, by clocks that may differ. */
+const HAS_NO_DELIVERY = `
+          AND NOT EXISTS (SELECT FROM request_log attempt
+                           WHERE attempt.client_id = $1 AND attempt.environment = webhook_event.environment
+                             AND attempt.webhook_event_id = webhook_event.id
+                             AND attempt.created_at >= webhook_event.created_at - interval '${CLOCK_TOLERANCE / SECOND} seconds')
+          AND NOT EXISTS (SELECT FROM webhook_delivery delivery
+                           WHERE endpoint_id = ANY (ARRAY(SELECT id FROM webhook_endpoint WHERE client_id = $1))
+                             AND delivery.event_id = webhook_event.id)`;
 const TOO_SLOW = 'The query took too long. Shorten the period, or leave out the filters.';
 
 @Injectable()
@@ -49,17 +66,45 @@ export class PublishedEventsRepository {
   newest(
     clientId: string,
     { start, end }: Required<Period>,
-    { event, external_user_id: user }: Pick<ListEventsQuery, 'event' | 'external_user_id'>,
+    { event, external_user_id: user, outcome }: EventFilter,
     { before, limit }: { readonly before: EventPosition | undefined; readonly limit: number },
   ): Promise<ListedEvent[]> {
     return this.query<ListedEvent>(
       `SELECT ${LISTED} FROM webhook_event
         WHERE client_id = $1 AND created_at >= $2 AND created_at <= $3 AND (created_at, id) < ($3, $4)
           AND ($5::text IS NULL OR event = $5) AND ($6::text IS NULL OR external_user_id = $6)
+          ${outcome === 'not_sent' ? HAS_NO_DELIVERY : ''}
         ORDER BY created_at DESC, id DESC
         LIMIT $7`,
       [clientId, start, before?.createdAt ?? end, before?.id ?? MAX_ID, event, user, limit],
       { before: before?.createdAt },
+    );
+  }
+
+  /** Returns these events of a client, in any order. */
+  withIds(clientId: string, ids: readonly string[]): Promise<ListedEvent[]> {
+    return this.query<ListedEvent>(
+      `SELECT ${LISTED} FROM webhook_event WHERE client_id = $1 AND id = ANY ($2)`,
+      [clientId, ids],
+    );
+  }
+
+  /** Returns the deliveries of a client's events of a period that have not ended, those of the newest events first. */
+  waiting(
+    clientId: string,
+    { start, end }: Required<Period>,
+    { event, external_user_id: user }: EventFilter,
+    limit: number,
+  ): Promise<DeliveryKey[]> {
+    return this.query<DeliveryKey>(
+      `SELECT event_id AS "eventId", endpoint_id AS "endpointId" FROM webhook_delivery delivery
+        WHERE endpoint_id = ANY (ARRAY(SELECT id FROM webhook_endpoint WHERE client_id = $1 AND deleted_at IS NULL))
+          AND event_created_at >= $2 AND event_created_at <= $3
+          AND ($4::text IS NULL AND $5::text IS NULL OR EXISTS (
+            SELECT FROM webhook_event WHERE webhook_event.id = event_id AND created_at = event_created_at
+               AND ($4 IS NULL OR event = $4) AND ($5 IS NULL OR external_user_id = $5)))
+        ORDER BY event_created_at DESC, delivery.id DESC LIMIT $6`,
+      [clientId, start, end, event, user, limit],
     );
   }
 
@@ -80,9 +125,10 @@ export class PublishedEventsRepository {
    */
   pending(clientId: string, eventIds: readonly string[]): Promise<PendingDelivery[]> {
     return this.query<PendingDelivery>(
-      `SELECT event_id AS "eventId", endpoint_id AS "endpointId", claim_id IS NOT NULL AS "isClaimed", due_at AS "dueAt"
+      `SELECT event_id AS "eventId", endpoint_id AS "endpointId", claim_id IS NOT NULL AS "isClaimed",
+              attempts, attempts_allowed AS allowed, due_at AS "dueAt"
          FROM webhook_delivery
-        WHERE endpoint_id = ANY (ARRAY(SELECT id FROM webhook_endpoint WHERE client_id = $1))
+        WHERE endpoint_id = ANY (ARRAY(SELECT id FROM webhook_endpoint WHERE client_id = $1 AND deleted_at IS NULL))
           AND event_id = ANY ($2)`,
       [clientId, eventIds],
     );
@@ -107,7 +153,7 @@ export class PublishedEventsRepository {
        delivery AS (
          SELECT failed.*, sending.event_id IS NOT NULL AS is_sending, (event.id IS NOT NULL AND ${IS_SUBSCRIBED}) IS TRUE AS is_possible
            FROM unnest($2::uuid[], $3::uuid[]) WITH ORDINALITY failed (event_id, endpoint_id, position)
-           JOIN webhook_endpoint endpoint ON endpoint.id = failed.endpoint_id AND client_id = $1
+           JOIN webhook_endpoint endpoint ON endpoint.id = failed.endpoint_id AND client_id = $1 AND deleted_at IS NULL
            LEFT JOIN event ON event.id = failed.event_id
            LEFT JOIN sending ON sending.endpoint_id = failed.endpoint_id AND sending.event_id = failed.event_id)
        SELECT endpoint_id AS "endpointId",

@@ -3,7 +3,6 @@ import { isUUID } from 'class-validator';
 import { AccessibleClients, type DashboardScope } from '../../../infrastructure/auth/index.js';
 import type { AttributedClient } from '../../../infrastructure/http/index.js';
 import { CursorCodec, type CursorScope } from '../../../infrastructure/crypto/index.js';
-import { cutToPage } from '../../../infrastructure/paging/index.js';
 import { Clock, CLOCK_TOLERANCE, periodOf, type Period } from '../../../infrastructure/time/index.js';
 import { ApiClientDirectory } from '../../api-clients/index.js';
 import {
@@ -12,16 +11,18 @@ import {
   RequestLogRepository,
   validPeriod,
   type AttemptSummary,
+  type RequestLogEntry,
 } from '../../request-logs/index.js';
 import {
-  EVENT_NOT_FOUND,
   type DeliveryState,
   type EventDeliveryResponse,
   type EventStatusResponse,
   type ListEventsQuery,
 } from './published-events.dto.js';
+import { EVENT_NOT_FOUND } from '../webhooks-errors.js';
 import {
   PublishedEventsRepository,
+  type DeliveryKey,
   type ListedEvent,
   type PendingDelivery,
   type PublishedEvent,
@@ -31,14 +32,38 @@ import {
 export interface EventDelivery extends EventDeliveryResponse {
   /** Undefined before the first attempt has ended. */
   readonly last: AttemptSummary['last'] | undefined;
+  /** Attempts since the event was published or sent again, and how many there are at most; undefined if the delivery has ended. */
+  readonly current: Pick<PendingDelivery, 'attempts' | 'allowed'> | undefined;
 }
 
 export type WithDeliveries<Event> = Event & { readonly deliveries: readonly EventDelivery[] };
 
-export interface EventPage {
+/** An event and its delivery to an endpoint; undefined if the event has none. */
+export interface ListedDelivery {
+  readonly event: ListedEvent;
+  readonly delivery: EventDelivery | undefined;
+}
+
+/** An event with its deliveries, and with all their attempts, the last `MAX_ATTEMPTS` of them, oldest first. */
+export type TracedEvent = WithDeliveries<PublishedEvent> & { readonly attempts: readonly RequestLogEntry[] };
+
+export interface DeliveryPage {
   readonly period: Required<Period>;
-  readonly data: readonly WithDeliveries<ListedEvent>[];
+  readonly data: readonly ListedDelivery[];
   readonly nextCursor: string | null;
+  /** How many deliveries have failed, and how many wait, up to `MAX_COUNTED`. */
+  readonly counts: Readonly<Record<'failed' | 'waiting', number>>;
+}
+
+/** Failed attempts and waiting deliveries that are counted. */
+export const MAX_COUNTED = 10_000;
+/** Attempts of an event that its page shows. Without resends, each endpoint has up to three. */
+const MAX_ATTEMPTS = 100;
+
+interface Found {
+  readonly data: readonly ListedDelivery[];
+  /** The position of the next page. */
+  readonly next: readonly (string | number)[] | undefined;
 }
 
 /** Reads events with their deliveries. Queries are bounded like those of the request log. */
@@ -54,35 +79,96 @@ export class PublishedEventsService {
     private readonly clock: Clock,
   ) {}
 
-  /** Returns a page, newest first, of the last 7 days by default. */
+  /**
+   * Returns a page of the deliveries of the last 7 days by default. Those of the newest events come first, or those that failed last.
+   *
+   * @param limit the maximum number of deliveries, unless a single event has more
+   */
   async page(
     { actor, environment }: DashboardScope,
     query: ListEventsQuery,
     limit: number,
-  ): Promise<EventPage> {
+  ): Promise<DeliveryPage> {
     const client = await this.clients.forEnvironment(actor, environment);
     const scope = scopeOf(client, query);
-    const [end, time, id] = query.cursor === undefined ? [] : this.cursors.decode(query.cursor, scope);
+    const [end, ...position] = query.cursor === undefined ? [] : this.cursors.decode(query.cursor, scope);
     const period = validPeriod(
       query,
       end === undefined ? this.clock.now() : new Date(Number(end)),
       MAX_PERIOD,
     );
-    const before = id === undefined ? undefined : { createdAt: new Date(Number(time)), id: String(id) };
-    return this.queries.run(actor.organizationId, async () => {
-      const found = await this.repository.newest(client.clientId, period, query, {
-        before,
-        limit: limit + 1,
-      });
-      const { entries: events, last } = cutToPage(found, limit);
-      return {
-        period,
-        data: await this.withDeliveries(client, events),
-        nextCursor: last
-          ? this.cursors.encode([period.end.getTime(), last.createdAt.getTime(), last.id], scope)
-          : null,
-      };
+    const { data, next, counts } = await this.queries.run(actor.organizationId, async () => {
+      const keys = await this.unfinished(client, period, query);
+      const { outcome } = query;
+      const page =
+        outcome === 'failed' || outcome === 'waiting'
+          ? await this.deliveriesWith(client, keys[outcome], { from: Number(position[0] ?? 0), limit })
+          : await this.deliveriesOfNewest(client, period, query, { position, limit });
+      return { ...page, counts: { failed: keys.failed.length, waiting: keys.waiting.length } };
     });
+    const nextCursor = next ? this.cursors.encode([period.end.getTime(), ...next], scope) : null;
+    return { period, data, counts, nextCursor };
+  }
+
+  /** Returns the deliveries that have failed, and those that wait. A delivery that waits for a retry has not failed yet. */
+  private async unfinished(
+    client: AttributedClient,
+    period: Required<Period>,
+    { event, external_user_id }: ListEventsQuery,
+  ): Promise<Readonly<Record<'failed' | 'waiting', readonly DeliveryKey[]>>> {
+    const filter = { ...(event && { event }), ...(external_user_id && { external_user_id }) };
+    const waiting = await this.repository.waiting(client.clientId, period, filter, MAX_COUNTED);
+    const { eventIds, endpointIds } = await this.requestLog.failedDeliveries(
+      { client, period, filter },
+      MAX_COUNTED,
+    );
+    const waits = new Set(waiting.map(({ eventId, endpointId }) => eventId + endpointId));
+    const failed = eventIds
+      .map((eventId, index) => ({ eventId, endpointId: endpointIds[index] ?? '' }))
+      .filter(({ eventId, endpointId }) => !waits.has(eventId + endpointId));
+    return { failed: failed.toReversed(), waiting };
+  }
+
+  /** @param page.from the number of deliveries on the pages before */
+  private async deliveriesWith(
+    client: AttributedClient,
+    keys: readonly DeliveryKey[],
+    { from, limit }: { readonly from: number; readonly limit: number },
+  ): Promise<Found> {
+    const shown = keys.slice(from, from + limit);
+    const ids = [...new Set(shown.map(({ eventId }) => eventId))];
+    const events = await this.withDeliveries(client, await this.repository.withIds(client.clientId, ids));
+    const data = shown.flatMap(({ eventId, endpointId }) => {
+      const event = events.find(({ id }) => id === eventId);
+      // The event may be older than what is kept.
+      return event
+        ? [{ event, delivery: event.deliveries.find((each) => each.endpoint_id === endpointId) }]
+        : [];
+    });
+    return { data, next: from + limit < keys.length ? [from + limit] : undefined };
+  }
+
+  private async deliveriesOfNewest(
+    client: AttributedClient,
+    period: Required<Period>,
+    query: ListEventsQuery,
+    { position: [time, id], limit }: { readonly position: readonly unknown[]; readonly limit: number },
+  ): Promise<Found> {
+    const before = id === undefined ? undefined : { createdAt: new Date(Number(time)), id: String(id) };
+    const found = await this.repository.newest(client.clientId, period, query, { before, limit: limit + 1 });
+    const events = await this.withDeliveries(client, found);
+    let count = 0;
+    const fits = events.filter(({ deliveries }) => (count += Math.max(deliveries.length, 1)) <= limit);
+    const shown = fits.length === 0 ? events.slice(0, 1) : fits;
+    const last = shown.length < events.length ? shown.at(-1) : undefined;
+    return {
+      data: shown.flatMap((event): ListedDelivery[] =>
+        event.deliveries.length === 0
+          ? [{ event, delivery: undefined }]
+          : event.deliveries.map((delivery) => ({ event, delivery })),
+      ),
+      next: last && [last.createdAt.getTime(), last.id],
+    };
   }
 
   /** Counts the events of the last 7 days, up to the limit. */
@@ -99,13 +185,16 @@ export class PublishedEventsService {
   }
 
   /** @throws ApiError EVENT_NOT_FOUND if the event does not exist, or belongs to another organization or environment */
-  async get({ actor, environment }: DashboardScope, id: string): Promise<WithDeliveries<PublishedEvent>> {
+  async get({ actor, environment }: DashboardScope, id: string): Promise<TracedEvent> {
     const client = await this.clients.forEnvironment(actor, environment);
     return this.queries.run(actor.organizationId, async () => {
       const event = await this.find(id);
       if (event?.clientId !== client.clientId) throw EVENT_NOT_FOUND.error();
       const [found] = await this.withDeliveries(client, [event]);
-      return found as WithDeliveries<PublishedEvent>;
+      const period = { start: sinceOf([event]), end: this.clock.now() };
+      const selection = { client, period, filter: { event_id: id } };
+      const attempts = await this.requestLog.newest(selection, { before: undefined, limit: MAX_ATTEMPTS });
+      return { ...(found as WithDeliveries<PublishedEvent>), attempts: attempts.toReversed() };
     });
   }
 
@@ -127,7 +216,7 @@ export class PublishedEventsService {
       task_id: event.taskId,
       external_user_id: event.externalUserId,
       published_at: event.createdAt,
-      deliveries: deliveries.map(({ last: _last, ...delivery }) => delivery),
+      deliveries: deliveries.map(({ last: _last, current: _current, ...delivery }) => delivery),
     };
   }
 
@@ -141,7 +230,7 @@ export class PublishedEventsService {
   ): Promise<WithDeliveries<Event>[]> {
     if (events.length === 0) return [];
     const ids = events.map(({ id }) => id);
-    const since = new Date(Math.min(...events.map(({ createdAt }) => createdAt.getTime())) - CLOCK_TOLERANCE);
+    const since = sinceOf(events);
     // In this order: a delivery that ends in between is shown as waiting, not as missing.
     const pending = await this.repository.pending(client.clientId, ids);
     const attempts = await this.requestLog.attemptsOf(client, ids, since);
@@ -157,8 +246,13 @@ export class PublishedEventsService {
 
 function scopeOf({ clientId, environment }: AttributedClient, query: ListEventsQuery): CursorScope {
   const { start, end } = periodOf(query);
-  const { event, external_user_id: user } = query;
-  return ['events', clientId, environment, start?.getTime(), end?.getTime(), event, user];
+  const { event, external_user_id: user, outcome } = query;
+  return ['events', clientId, environment, start?.getTime(), end?.getTime(), event, user, outcome];
+}
+
+/** Returns since when the events may have attempts, by clocks that may differ. */
+function sinceOf(events: readonly ListedEvent[]): Date {
+  return new Date(Math.min(...events.map(({ createdAt }) => createdAt.getTime())) - CLOCK_TOLERANCE);
 }
 
 function deliveriesOf(
@@ -179,6 +273,7 @@ function deliveriesOf(
       reason: last?.reason ?? null,
       next_attempt_at: waiting?.isClaimed === false ? waiting.dueAt : null,
       last,
+      current: waiting,
     };
   });
 }

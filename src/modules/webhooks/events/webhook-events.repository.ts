@@ -5,31 +5,14 @@ import {
   type ErasedUser,
   type UserDataHolder,
 } from '../../../infrastructure/erasure/index.js';
-import type { PlatformEnvironment } from '../../../infrastructure/config/index.js';
 import { DAY } from '../../../infrastructure/time/index.js';
 import { RequestLogsConfiguration, type EventBodies } from '../../request-logs/index.js';
-import type { EventToDeliver } from '../queue/delivery.js';
-
-export interface NewEvent extends EventToDeliver {
-  readonly clientId: string;
-  readonly environment: PlatformEnvironment;
-  readonly createdAt: Date;
-  /** When the event happened: its `timestamp`. */
-  readonly occurredAt: Date;
-  readonly merchantId: number | null;
-  /** Sent to test an endpoint. Recovery skips it. */
-  readonly isTest: boolean;
-}
-
-/** Identifies an event and its partition. */
-export type EventPosition = Pick<NewEvent, 'id' | 'createdAt'>;
+import { ERASED_BODY, type EventPosition, type NewEvent } from '../webhook-event.js';
 
 const EVENTS_PER_ERASURE = 500;
-
-/** SQL for the body of an event whose user was erased. Such an event is never sent again. */
-const ERASED_BODY = `'{"erased":true}'::bytea`;
-/** SQL for whether the user of an `event` was not erased. */
-export const HAS_BODY = `event.body <> ${ERASED_BODY}`;
+const DELIVERIES_PER_ERASURE = 10_000;
+const DELIVERIES_PER_PAGE = 10_000;
+const DELIVERIES_PER_DELETION = 1_000;
 
 /** Published events, which never change unless their user is erased. */
 @HoldsUserData('records')
@@ -46,7 +29,8 @@ export class WebhookEventsRepository implements EventBodies, UserDataHolder {
       name: 'webhook_event',
       retention: { days: retentionDays + 1 },
       lock: 'webhook-events.rotation',
-      deleteDependents: (now) => this.deleteDependents(new Date(now.getTime() - retentionDays * DAY)),
+      deleteDependents: (now, stopped) =>
+        this.deleteDependents(new Date(now.getTime() - retentionDays * DAY), stopped),
     });
   }
 
@@ -82,48 +66,97 @@ export class WebhookEventsRepository implements EventBodies, UserDataHolder {
   }
 
   /**
-   * Empties events of the user, and deletes their idempotency keys and deliveries. An attempt in progress ends, but is not settled
-   * and not logged.
+   * Empties events of the user, which are no longer sent from then on, and deletes their idempotency keys and then, all together, their
+   * deliveries: nothing but a search of the client's queue finds these. An attempt in progress ends, but is not settled and not logged.
    */
-  async eraseBatch({ clientId, externalUserId, pseudonym }: ErasedUser): Promise<number> {
-    const [{ erased }] = await this.transaction.manager.query<[{ erased: number }]>(
-      `WITH event AS MATERIALIZED (
-              SELECT id, created_at FROM webhook_event WHERE client_id = $1 AND external_user_id = $2 LIMIT $4),
-            erased AS (
-              UPDATE webhook_event SET external_user_id = $3, body = ${ERASED_BODY}
-               WHERE id = ANY (ARRAY(SELECT id FROM event)) AND created_at = ANY (ARRAY(SELECT created_at FROM event))
+  async eraseBatch(user: ErasedUser): Promise<number> {
+    // In separate transactions: deleting waits for lanes, and streams of events wait for all who have changed an event.
+    return (await this.eraseEvents(user)) || this.eraseDeliveries(user);
+  }
+
+  private async eraseEvents({ clientId, externalUserId, pseudonym }: ErasedUser): Promise<number> {
+    const { manager } = this.transaction;
+    const events = await manager.query<EventPosition[]>(
+      'SELECT id, created_at AS "createdAt" FROM webhook_event WHERE client_id = $1 AND external_user_id = $2 LIMIT $3',
+      [clientId, externalUserId, EVENTS_PER_ERASURE],
+    );
+    if (events.length === 0) return 0;
+    const ids = events.map(({ id }) => id);
+    // Publications lock keys in the same order.
+    const [{ erased }] = await manager.query<[{ erased: number }]>(
+      `WITH erased AS (
+              UPDATE webhook_event SET external_user_id = $4, body = ${ERASED_BODY}
+               WHERE client_id = $1 AND id = ANY ($2) AND created_at = ANY ($3)
               RETURNING 1),
-            key AS (
+            key AS MATERIALIZED (
+              SELECT client_id, key FROM webhook_event_key
+               WHERE client_id = $1 AND created_at = ANY ($3) AND event_id = ANY ($2) ORDER BY client_id, key FOR UPDATE),
+            deleted AS (
               DELETE FROM webhook_event_key
-               WHERE client_id = $1 AND created_at = ANY (ARRAY(SELECT created_at FROM event))
-                 AND event_id = ANY (ARRAY(SELECT id FROM event))),
-            ${deletedDeliveries(`endpoint_id = ANY (ARRAY(SELECT id FROM webhook_endpoint WHERE client_id = $1))
-                 AND event_id IN (SELECT id FROM event)`)}
+               WHERE client_id = $1 AND key = ANY (ARRAY(SELECT key FROM key)) AND event_id = ANY ($2))
        SELECT count(*)::integer AS erased FROM erased`,
-      [clientId, externalUserId, pseudonym, EVENTS_PER_ERASURE],
+      [clientId, ids, events.map(({ createdAt }) => createdAt), pseudonym],
     );
     return erased;
   }
 
-  private async deleteDependents(oldestKept: Date): Promise<void> {
-    await this.transaction.manager.query(
-      'DELETE FROM webhook_delivery WHERE event_created_at < $1 AND claim_id IS NULL',
-      [oldestKept],
+  /** Deletes deliveries of events that were erased. */
+  private async eraseDeliveries({ clientId, pseudonym }: ErasedUser): Promise<number> {
+    // Each event of the user and each delivery of the client is read once, however many there are: a nested loop would read the queue
+    // once for each event.
+    const found = await this.transaction.readUntimed<{ id: string }>(
+      `SELECT delivery.id
+         FROM webhook_delivery delivery
+         JOIN webhook_event event ON event.id = event_id AND event.created_at = event_created_at
+        WHERE endpoint_id = ANY (ARRAY(SELECT id FROM webhook_endpoint WHERE client_id = $1))
+          AND event.client_id = $1 AND event.external_user_id = $2
+        LIMIT ${DELIVERIES_PER_ERASURE}`,
+      [clientId, pseudonym],
+      'SET LOCAL enable_nestloop = off',
     );
+    if (found.length === 0) return 0;
+    const ids = found.map(({ id }) => id);
+    // In one statement, which locks all lanes in their order: those who settle attempts do the same.
+    return this.deleteDeliveries('id = ANY ($1)', [ids], DELIVERIES_PER_ERASURE);
+  }
+
+  /** Deletes some rows at a time, and leaves those that are locked to the next run: a worker claims them at this moment. */
+  private async deleteDependents(oldestKept: Date, stopped: AbortSignal): Promise<void> {
+    for (let last: string | null = '0'; last !== null; last = await this.deleteUnclaimed(oldestKept, last))
+      stopped.throwIfAborted();
     // An expired claim is resumed within seconds, unless no process was running until its event was dropped. Only these lock their lanes.
-    await this.transaction.manager.query(
-      `WITH ${deletedDeliveries(`event_created_at < $1 AND lease_until < now() - interval '1 hour'`)}
-       SELECT`,
-      [oldestKept],
-    );
-    const keys = { table: 'webhook_event_key', key: 'client_id, key', column: 'created_at' };
+    const expired = "event_created_at < $1 AND lease_until < now() - interval '1 hour'";
+    while ((await this.deleteDeliveries(expired, [oldestKept])) === DELIVERIES_PER_DELETION)
+      stopped.throwIfAborted();
+    const keys = { table: 'webhook_event_key', key: 'client_id, key', column: 'created_at', stopped };
     await this.transaction.deleteBefore(new Date(oldestKept.getTime() - DAY), keys);
   }
-}
 
-/** Returns parts of a statement that delete deliveries, and free the lanes of their attempts. A lane is locked before its deliveries, as everywhere. */
-function deletedDeliveries(condition: string): string {
-  return `waiting AS MATERIALIZED (SELECT id, endpoint_id FROM webhook_delivery WHERE ${condition}),
+  /** @returns the last of the deliveries after `after` that it has read; null if there are none */
+  private async deleteUnclaimed(oldestKept: Date, after: string): Promise<string | null> {
+    const [{ last }] = await this.transaction.manager.query<[{ last: string | null }]>(
+      `WITH page AS MATERIALIZED (
+              SELECT id FROM webhook_delivery WHERE id > $2 ORDER BY id LIMIT ${DELIVERIES_PER_PAGE}),
+            old AS MATERIALIZED (
+              SELECT id FROM webhook_delivery
+               WHERE id IN (SELECT id FROM page) AND event_created_at < $1 AND claim_id IS NULL
+                 FOR UPDATE SKIP LOCKED),
+            deleted AS (DELETE FROM webhook_delivery WHERE id IN (SELECT id FROM old))
+       SELECT max(id) AS last FROM page`,
+      [oldestKept, after],
+    );
+    return last;
+  }
+
+  /** Deletes some deliveries, and frees the lanes of their attempts. A lane is locked before its deliveries, as everywhere. @returns how many */
+  private async deleteDeliveries(
+    condition: string,
+    values: readonly unknown[],
+    limit = DELIVERIES_PER_DELETION,
+  ): Promise<number> {
+    const [{ deleted }] = await this.transaction.manager.query<[{ deleted: number }]>(
+      `WITH waiting AS MATERIALIZED (
+              SELECT id, endpoint_id FROM webhook_delivery WHERE ${condition} LIMIT ${limit}),
             lane AS MATERIALIZED (
               SELECT endpoint_id FROM webhook_lane
                WHERE endpoint_id IN (SELECT endpoint_id FROM waiting) ORDER BY endpoint_id FOR UPDATE),
@@ -134,5 +167,10 @@ function deletedDeliveries(condition: string): string {
             freed AS (
               UPDATE webhook_lane SET in_flight = in_flight - attempts
                 FROM (SELECT endpoint_id, count(claim_id)::integer AS attempts FROM deleted GROUP BY 1) ended
-               WHERE webhook_lane.endpoint_id = ended.endpoint_id)`;
+               WHERE webhook_lane.endpoint_id = ended.endpoint_id)
+       SELECT count(*)::integer AS deleted FROM deleted`,
+      [...values],
+    );
+    return deleted;
+  }
 }

@@ -1,13 +1,13 @@
 import { Injectable, Logger } from '@nestjs/common';
 import { Cron } from '@nestjs/schedule';
-import { JobLock, Transactional } from '../../../infrastructure/database/index.js';
+import { JobLock, RecurringJob, Transactional } from '../../../infrastructure/database/index.js';
 import { maskedUrl } from '../../../infrastructure/logging/index.js';
-import { Clock, DAY, hourlyAt } from '../../../infrastructure/time/index.js';
+import { Clock, DAY, hourlyAt, timeInUtc } from '../../../infrastructure/time/index.js';
 import { PublicAddress } from '../../../infrastructure/http/index.js';
 import type { MailContent } from '../../../infrastructure/messages/index.js';
 import { dashboardPath } from '../../../infrastructure/pages/index.js';
 import { AuditLog, changesBetween, SYSTEM } from '../../audit-logs/index.js';
-import { WebhookEndpointsRepository } from '../../webhook-endpoints/index.js';
+import { EndpointLanes, WebhookEndpointsRepository } from '../../webhook-endpoints/index.js';
 import { AdministratorEmails } from '../../dashboard-users/index.js';
 import { WebhookDeliveriesConfiguration } from '../webhook-deliveries.configuration.js';
 import {
@@ -30,14 +30,13 @@ export class FailingEndpointEmails {
     return this.emails.ensureSent(endpoint.organizationId, `failing endpoint ${endpoint.id} ${since}`, {
       subject: 'A webhook endpoint is failing',
       body: [
-        `Your webhook endpoint has not received any event since ${since}, because all ` +
+        `Your webhook endpoint has not received any event since ${timeInUtc(endpoint.failingSince)}, because all ` +
           'attempts to deliver one have failed:',
         detailsOf(endpoint),
         'An endpoint must respond with status 200 within 10 seconds. The request log has the reason for each failure:',
-        ...this.linkTo(
-          endpoint,
-          'request-logs',
-          `?type=webhook&endpoint_id=${endpoint.id}&outcome=failure&period=7d`,
+        ...this.publicAddress.dashboardLink(
+          `${dashboardPath(endpoint.environment, 'request-logs')}?type=webhook&endpoint_id=${endpoint.id}&outcome=failure&period=7d`,
+          'Open the request log',
         ),
         `If all attempts continue to fail, the endpoint will be disabled in about ${days === 1 ? 'a day' : `${days} days`}. ` +
           'It then gets no more events until you enable it again.',
@@ -51,29 +50,24 @@ export class FailingEndpointEmails {
     return this.emails.ensureSent(endpoint.organizationId, `disabled endpoint ${endpoint.id} ${since}`, {
       subject: 'A webhook endpoint was disabled',
       body: [
-        `Your webhook endpoint was disabled, because all attempts to deliver an event have failed since ${since}. It gets ` +
+        `Your webhook endpoint was disabled, because all attempts to deliver an event have failed since ${timeInUtc(endpoint.failingSince)}. It gets ` +
           'no more events:',
         detailsOf(endpoint),
         'When your receiver works again, on the page of the endpoint:',
         {
           steps: [
             'Enable the endpoint.',
-            `Choose "Recover" to send it the events that it has missed since ${since}.`,
+            `Choose "Recover" to send it the events that it has missed since ${timeInUtc(endpoint.failingSince)}.`,
           ],
         },
-        ...this.linkTo(endpoint, 'webhook-endpoints', `/${endpoint.id}`),
+        ...this.publicAddress.dashboardLink(
+          dashboardPath(endpoint.environment, 'webhook-endpoints', endpoint.id),
+          'Open the endpoint',
+        ),
         `A program can do the same with PATCH /webhook-endpoints/${endpoint.id} and ` +
           `POST /webhook-endpoints/${endpoint.id}/recover.`,
       ],
     });
-  }
-
-  /** Returns the link to a page of the dashboard; a worker that does not know its address leaves it out. */
-  private linkTo({ environment }: FailingEndpoint, page: string, rest: string): MailContent['body'] {
-    const address = this.publicAddress.find('dashboard');
-    if (address === undefined) return [];
-    const link = `${address}${dashboardPath(environment, page)}${rest}`;
-    return [{ link, label: page === 'request-logs' ? 'Open the request log' : 'Open the endpoint' }];
   }
 }
 
@@ -83,55 +77,49 @@ function detailsOf({ id, url, environment }: FailingEndpoint): MailContent['body
 
 /**
  * Disables endpoints that have failed for days, after a warning on the second day. The warning counts from the first run after it was
- * sent, so no endpoint is disabled without one. Drops the deliveries of disabled endpoints.
+ * sent, so no endpoint is disabled without one.
  */
 @Injectable()
-export class FailingEndpointsJob {
+export class FailingEndpointsJob extends RecurringJob {
   private readonly logger = new Logger('Webhooks');
 
   constructor(
     private readonly repository: FailingEndpointsRepository,
     private readonly endpoints: WebhookEndpointsRepository,
+    private readonly lanes: EndpointLanes,
     private readonly emails: FailingEndpointEmails,
     private readonly auditLog: AuditLog,
     private readonly lock: JobLock,
     private readonly configuration: WebhookDeliveriesConfiguration,
     private readonly clock: Clock,
-  ) {}
-
-  @Cron(hourlyAt(10))
-  async run(): Promise<void> {
-    await this.lock.runExclusively('failing-endpoints', async () => {
-      const times = timesOf(this.configuration);
-      if (times) {
-        await this.forEach(await this.repository.toWarn(times), async (endpoint) =>
-          this.notify(endpoint, this.emails.sendWarning(endpoint, times.untilDisabled)),
-        );
-        await this.forEach(await this.repository.toDisable(times), (endpoint) =>
-          this.disable(endpoint, times),
-        );
-      }
-      await this.forEach(await this.repository.toAnnounce(), async (endpoint) =>
-        this.notify(endpoint, this.emails.sendDisabled(endpoint)),
-      );
-      for (const id of await this.repository.withDeliveries()) while (await this.dropDeliveries(id));
-    });
+  ) {
+    super('Webhooks', 'Failing endpoints could not be handled');
   }
 
-  /** A failure for one endpoint must not affect the others. */
-  private async forEach(
-    endpoints: readonly FailingEndpoint[],
-    work: (endpoint: FailingEndpoint) => Promise<void>,
-  ): Promise<void> {
-    for (const endpoint of endpoints) {
-      await work(endpoint).catch((error: unknown) =>
-        this.logger.error(`The failing endpoint ${endpoint.id} could not be handled`, error),
-      );
-    }
+  @Cron(hourlyAt(10))
+  run(): Promise<void> {
+    const times = timesOf(this.configuration);
+    const steps = [
+      async () =>
+        times &&
+        this.forEach(await this.repository.toWarn(times), (endpoint) =>
+          this.notify(endpoint, this.emails.sendWarning(endpoint, times.untilDisabled)),
+        ),
+      async () =>
+        times &&
+        this.forEach(await this.repository.toDisable(times), (endpoint) => this.disable(endpoint, times)),
+      async () =>
+        this.forEach(await this.repository.toAnnounce(), (endpoint) =>
+          this.notify(endpoint, this.emails.sendDisabled(endpoint)),
+        ),
+    ];
+    return this.start(() =>
+      this.lock.runExclusively('failing-endpoints', () => this.forEach(steps, (step) => step())),
+    );
   }
 
   private async notify({ id }: FailingEndpoint, sending: Promise<boolean>): Promise<void> {
-    if (await sending) await this.repository.noteNotified(id, this.clock.now());
+    if (await sending) await this.lanes.noteNotified(id, this.clock.now());
   }
 
   @Transactional()
@@ -149,14 +137,6 @@ export class FailingEndpointsJob {
       target: { name: maskedUrl(url), environment },
       changes: changesBetween({ status: 'enabled' }, { status: 'disabled' }),
     });
-  }
-
-  /** A recovery finds the dropped events, because they belong to the missed period of the endpoint. @returns whether there may be more */
-  @Transactional()
-  private async dropDeliveries(id: string): Promise<boolean> {
-    const { oldest, hasMore } = await this.repository.dropDeliveries(id);
-    if (oldest) await this.endpoints.extendMissed(id, oldest);
-    return hasMore;
   }
 }
 

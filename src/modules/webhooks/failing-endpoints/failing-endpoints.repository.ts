@@ -1,6 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import type { PlatformEnvironment } from '../../../infrastructure/config/index.js';
 import { Transaction } from '../../../infrastructure/database/index.js';
+import { LANE } from '../queue/sql/lane.js';
 
 /** An endpoint whose attempts have all failed for some time. */
 export interface FailingEndpoint {
@@ -27,14 +28,12 @@ const FROM_LANES = `
     JOIN api_client client ON client.id = endpoint.client_id`;
 
 /** A success that the previous release settled does not reset `failing_since`. */
-const IS_FAILING = `lane.paused_at IS NULL AND (lane.last_success_at >= lane.failing_since) IS NOT TRUE
+const IS_FAILING = `NOT (${LANE.isPaused}) AND (lane.last_success_at >= lane.failing_since) IS NOT TRUE
   AND lane.last_failure_at >= lane.failing_since + $1 * interval '1 millisecond'`;
 const IS_WARNED = '(lane.notified_at >= lane.failing_since) IS TRUE';
 /** Whether the failures have continued since the warning. */
 const IS_TO_BE_DISABLED = `${IS_FAILING} AND ${IS_WARNED}
   AND lane.last_failure_at >= lane.notified_at + $2 * interval '1 millisecond'`;
-
-const DELIVERIES_PER_STATEMENT = 10_000;
 
 /** Endpoints that keep failing, and those that were disabled for it. */
 @Injectable()
@@ -72,7 +71,7 @@ export class FailingEndpointsRepository {
     return paused > 0;
   }
 
-  /** Returns the disabled endpoints whose owners have not been told. */
+  /** Returns the disabled endpoints whose owners have not been notified. */
   async toAnnounce(): Promise<FailingEndpoint[]> {
     return this.transaction.manager.query<FailingEndpoint[]>(
       `${FROM_LANES} WHERE endpoint.disabled_at IS NOT NULL AND (lane.notified_at >= endpoint.disabled_at) IS NOT TRUE
@@ -80,45 +79,13 @@ export class FailingEndpointsRepository {
     );
   }
 
-  /** Remembers that the owners of the endpoint know its state. */
-  async noteNotified(id: string, now: Date): Promise<void> {
-    await this.transaction.manager.query('UPDATE webhook_lane SET notified_at = $2 WHERE endpoint_id = $1', [
-      id,
-      now,
-    ]);
-  }
-
-  async withDeliveries(): Promise<string[]> {
+  /** Returns disabled endpoints with waiting deliveries, and those that were deleted with a long queue. */
+  async toEmpty(): Promise<string[]> {
     const rows = await this.transaction.manager.query<{ id: string }[]>(
       `SELECT id FROM webhook_endpoint
         WHERE disabled_at IS NOT NULL
-          AND EXISTS (SELECT FROM webhook_delivery WHERE endpoint_id = webhook_endpoint.id AND claim_id IS NULL)`,
+          AND (deleted_at IS NOT NULL OR EXISTS (SELECT FROM webhook_delivery WHERE endpoint_id = webhook_endpoint.id AND claim_id IS NULL))`,
     );
     return rows.map(({ id }) => id);
-  }
-
-  /**
-   * Drops waiting deliveries of an endpoint if it is disabled, and locks the endpoint.
-   *
-   * @returns the time of the oldest dropped event, if there was any, and whether there may be more
-   */
-  async dropDeliveries(id: string): Promise<{ readonly oldest: Date | null; readonly hasMore: boolean }> {
-    const [dropped] = await this.transaction.manager.query<
-      [{ readonly oldest: Date | null; hasMore: boolean }]
-    >(
-      `WITH endpoint AS MATERIALIZED (
-              SELECT id FROM webhook_endpoint WHERE id = $1 AND disabled_at IS NOT NULL FOR NO KEY UPDATE),
-            dropped AS (
-              DELETE FROM webhook_delivery
-               WHERE id = ANY (ARRAY(SELECT delivery.id
-                                       FROM webhook_delivery delivery JOIN endpoint ON endpoint.id = delivery.endpoint_id
-                                      WHERE claim_id IS NULL
-                                      LIMIT ${DELIVERIES_PER_STATEMENT}
-                                        FOR UPDATE OF delivery SKIP LOCKED))
-              RETURNING event_created_at)
-       SELECT min(event_created_at) AS oldest, count(*) = ${DELIVERIES_PER_STATEMENT} AS "hasMore" FROM dropped`,
-      [id],
-    );
-    return dropped;
   }
 }

@@ -11,8 +11,8 @@ import {
   FormProblem,
   Moment,
   Notice,
-  RelativeTime,
   Results,
+  Seen,
   SelectField,
   TimeField,
   ZoneField,
@@ -26,6 +26,7 @@ import {
   submitted,
   timestampFrom,
   Visit,
+  requireUnchanged,
   type Page,
   type PageResponse,
   type PageVisit,
@@ -46,14 +47,16 @@ import {
   TestWebhookEndpointRequest,
   type RecoveryResponse,
   type TestedWebhookEndpointResponse,
-} from '../deliveries/deliveries.dto.js';
+} from '../deliveries.dto.js';
 import { DeliveriesService } from '../deliveries/deliveries.service.js';
 import { ResendQuery } from '../resends/resends.dto.js';
 import { ResendsService } from '../resends/resends.service.js';
-import { QUERY_FIELD, RESEND_ID_FIELD, resendPage, resendPlanPage } from './resend.pages.js';
+import { endpointsOf, QUERY_FIELD, RESEND_ID_FIELD, resendPage, resendPlanPage } from './resend.pages.js';
+import { addressOf, REQUEST_LOG_PERMISSIONS } from '../../request-logs/index.js';
+import { DELIVERY_PERMISSIONS } from '../webhooks.capability.js';
 
 @Controller(inEachEnvironment())
-export class DeliveryPagesController {
+export class DeliveryPage {
   constructor(
     private readonly endpoints: WebhookEndpointsService,
     private readonly deliveries: DeliveriesService,
@@ -61,18 +64,19 @@ export class DeliveryPagesController {
   ) {}
 
   @Get('webhook-endpoints/:id/test')
-  @DashboardPage('testWebhookEndpoint')
+  @DashboardPage(DELIVERY_PERMISSIONS.testWebhookEndpoint)
   startTest(@Visit(EndpointPipe) { endpoint }: EndpointVisit): PageResponse {
     return testPage(endpoint);
   }
 
   @Post('webhook-endpoints/:id/test')
-  @DashboardAction('testWebhookEndpoint')
+  @DashboardAction(DELIVERY_PERMISSIONS.testWebhookEndpoint)
   @OutsideOrganizationQueue()
   test(@Visit(EndpointPipe) { actor, endpoint, form }: EndpointVisit): Promise<PageResponse> {
     return submitted(
       async () => {
         const { event } = requestFrom(TestWebhookEndpointRequest, form);
+        requireUnchanged(form, addressOf(endpoint.url));
         return testPage(endpoint, event, await this.deliveries.test(actor, endpoint.id, event));
       },
       () => testPage(endpoint),
@@ -80,7 +84,7 @@ export class DeliveryPagesController {
   }
 
   @Get('webhook-endpoints/:id/recover')
-  @DashboardPage('getWebhookRecovery')
+  @DashboardPage(DELIVERY_PERMISSIONS.getWebhookRecovery)
   async startRecovering(
     @Visit(EndpointPipe) { actor, params: { id } }: EndpointVisit,
     since?: string,
@@ -90,13 +94,14 @@ export class DeliveryPagesController {
   }
 
   @Post('webhook-endpoints/:id/recover')
-  @DashboardAction('recoverWebhooks')
+  @DashboardAction(DELIVERY_PERMISSIONS.recoverWebhooks)
   recover(@Visit(EndpointPipe) visit: EndpointVisit): Promise<PageResponse> {
     const { actor, environment, endpoint, form } = visit;
     const since = form.get('since');
     return submitted(
       async () => {
         const request = requestFrom(RecoverRequest, form, { since: timestampFrom(since, form.get('zone')) });
+        requireUnchanged(form, addressOf(endpoint.url));
         await this.resends.recover(actor, endpoint.id, new Date(request.since));
         return { redirectTo: `${endpointPath(environment, endpoint.id)}/recover?done=started&live=on` };
       },
@@ -105,7 +110,7 @@ export class DeliveryPagesController {
   }
 
   @Get('events/failed/send-again')
-  @DashboardPage('redeliverWebhook')
+  @DashboardPage(REQUEST_LOG_PERMISSIONS.redeliverWebhook)
   plan(@Visit() visit: PageVisit): Promise<PageResponse> {
     return submitted(
       () => this.planPage(visit, visit.query),
@@ -114,14 +119,16 @@ export class DeliveryPagesController {
   }
 
   @Post('events/failed/send-again')
-  @DashboardAction('redeliverWebhook')
+  @DashboardAction(REQUEST_LOG_PERMISSIONS.redeliverWebhook)
   start(@Visit() visit: PageVisit): Promise<PageResponse> {
     const { environment, form } = visit;
     const query = Object.fromEntries(new URLSearchParams(form.get(QUERY_FIELD)));
     const id = form.get(RESEND_ID_FIELD) ?? '';
     return submitted(
       async () => {
-        await this.resends.start(visit, id, resendQuery(visit, query));
+        await this.resends.start(visit, id, resendQuery(visit, query), (plan) =>
+          requireUnchanged(form, endpointsOf(plan)),
+        );
         return { redirectTo: `${dashboardPath(environment, 'events', 'resends', id)}?done=started&live=on` };
       },
       () => this.planPage(visit, query),
@@ -129,7 +136,7 @@ export class DeliveryPagesController {
   }
 
   @Get('events/resends/:id')
-  @DashboardPage('getWebhookRecovery')
+  @DashboardPage(DELIVERY_PERMISSIONS.getWebhookRecovery)
   async get(@Visit() visit: PageVisit<'id'>): Promise<PageResponse> {
     return resendPage(visit.environment, await this.resends.get(visit, visit.params.id));
   }
@@ -189,6 +196,7 @@ function testPage(
           </p>
         ) : null}
         <Form action={`${path}/test`}>
+          <Seen values={addressOf(url)} />
           <p>
             The service sends an example event to <code>{url}</code>, signed like every event, and shows the
             response. It is sent once, even if the endpoint is paused or disabled.
@@ -230,7 +238,7 @@ function recoveryPage(props: RecoveryProps): Page {
         </p>
         <Results canBeLive={recovery.status === 'running'}>
           {lastRecovery(props)}
-          <Allowed operation="recoverWebhooks">
+          <Allowed permission={DELIVERY_PERMISSIONS.recoverWebhooks}>
             <NextRecovery {...props} />
           </Allowed>
         </Results>
@@ -253,8 +261,8 @@ function lastRecovery({ endpoint, recovery }: RecoveryProps): VNode | null {
           ],
           ['Events since', since && <Moment key="since" time={since} />],
           ['Events queued', String(queued)],
-          ['Requested', requestedAt && <RelativeTime key="requested" time={requestedAt} />],
-          ['Finished', finishedAt && <RelativeTime key="finished" time={finishedAt} />],
+          ['Requested', requestedAt && <Moment key="requested" time={requestedAt} />],
+          ['Finished', finishedAt && <Moment key="finished" time={finishedAt} />],
         ]}
       />
       {status === 'running' ? null : (
@@ -283,13 +291,14 @@ function NextRecovery({ endpoint, recovery, since }: RecoveryProps): VNode {
     );
   return (
     <Form action={`${path}/recover`}>
+      <Seen values={addressOf(endpoint.url)} />
       <h2>Start a recovery</h2>
+      <FormProblem />
       <TimeField
         name="since"
         label="Send missed events since"
         hint="If in doubt, choose an earlier time: only events that were not received are sent."
         value={since ?? (lastSuccess && lastSuccess < dayAgo ? lastSuccess : dayAgo)}
-        showsProblem
       />
       <ZoneField />
       {status === 'paused' ? <p>The endpoint is paused: recovered events wait until you resume it.</p> : null}

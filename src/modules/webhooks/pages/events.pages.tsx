@@ -1,11 +1,12 @@
 import type { ComponentChildren, VNode } from 'preact';
 import { Controller, Get, Inject, Post } from '@nestjs/common';
+import { AccessibleClients } from '../../../infrastructure/auth/index.js';
 import type { PlatformEnvironment } from '../../../infrastructure/config/index.js';
-import { EVENT_NAMES } from '../../../infrastructure/event-catalog/index.js';
 import {
   ActionButton,
   Allowed,
   Badge,
+  ClockTime,
   CodeBlock,
   dashboardPath,
   Details,
@@ -14,6 +15,9 @@ import {
   FilterChoice,
   FormProblem,
   FurtherFilters,
+  Histogram,
+  inDigits,
+  inMilliseconds,
   Link,
   ListPage,
   Middle,
@@ -23,106 +27,157 @@ import {
   RelativeTime,
   Results,
   Table,
+  Timeline,
   usePage,
   UserLink,
+  Views,
   DashboardAction,
   DashboardPage,
   inEachEnvironment,
   requestFrom,
   submitted,
   Visit,
+  requireUnchanged,
+  type HistogramPoint,
   type ListDescription,
   type Page,
-  type Tone,
   type PageResponse,
   type PageVisit,
+  type Tone,
 } from '../../../infrastructure/pages/index.js';
-import { MAX_PERIOD_DAYS, periodSince } from '../../request-logs/index.js';
+import {
+  addressOf,
+  hostOf,
+  MAX_PERIOD_DAYS,
+  periodSince,
+  REQUEST_LOG_PERMISSIONS,
+  RequestLogOverviewService,
+  type OverviewQuery,
+  type RequestLogEntry,
+} from '../../request-logs/index.js';
 import {
   AttemptResult,
   endpointPath,
   WebhookEndpointsService,
   type WebhookEndpointResponse,
 } from '../../webhook-endpoints/index.js';
-import type { ListedEvent, PublishedEvent } from '../events/published-events.repository.js';
+import type { ListedEvent } from '../events/published-events.repository.js';
 import { ListEventsQuery, type DeliveryState } from '../events/published-events.dto.js';
 import {
   PublishedEventsService,
+  MAX_COUNTED,
   type EventDelivery,
-  type WithDeliveries,
+  type ListedDelivery,
+  type TracedEvent,
 } from '../events/published-events.service.js';
-import { RedeliverRequest } from '../deliveries/deliveries.dto.js';
-import { ResendsService } from '../resends/resends.service.js';
+import { RedeliverRequest } from '../deliveries.dto.js';
+import { RedeliveriesService } from '../resends/redeliveries.service.js';
 import { FROM_EVENTS, resendPath } from './resend.pages.js';
 
-/** Their deliveries are read, too. */
-const EVENTS_PER_PAGE = 25;
-
 @Controller(inEachEnvironment('events'))
-export class EventsPagesController extends ListPage('listRequestLogs', ListEventsQuery) {
+export class EventsPage extends ListPage(REQUEST_LOG_PERMISSIONS.listRequestLogs, ListEventsQuery) {
   @Inject() private readonly events!: PublishedEventsService;
   @Inject() private readonly endpoints!: WebhookEndpointsService;
-  @Inject() private readonly resends!: ResendsService;
+  @Inject() private readonly redeliveries!: RedeliveriesService;
+  @Inject() private readonly clients!: AccessibleClients;
+  @Inject() private readonly overviews!: RequestLogOverviewService;
 
-  describe(visit: PageVisit): ListDescription<WithDeliveries<ListedEvent>, ListEventsQuery> {
-    const { environment, query } = visit;
-    const isFiltered = ['event', 'external_user_id', 'start', 'end'].some((name) => query[name]);
+  async describe(visit: PageVisit): Promise<ListDescription<ListedDelivery, ListEventsQuery>> {
+    const { actor, environment, query } = visit;
+    const { data: endpoints } = await this.endpoints.list(actor, environment);
+    const isFiltered = ['event', 'external_user_id', 'start', 'end', 'outcome'].some((name) => query[name]);
     return {
       title: 'Events',
-      about: 'What your webhook endpoints receive.',
+      about: 'One row for each event and endpoint.',
       filters: (
         <>
-          <FilterChoice name="event" label="Event" options={EVENT_OPTIONS} />
+          <FilterChoice name="event" label="Event" options={this.endpoints.eventOptions()} />
           <Filter name="external_user_id" label="User" />
           <FurtherFilters names={['start', 'end']}>
             <PeriodFields />
           </FurtherFilters>
+          {query['outcome'] ? <input type="hidden" name="outcome" value={String(query['outcome'])} /> : null}
         </>
       ),
       canBeLive: true,
       rows: async (search, limit) => {
-        const pageSize = Math.min(limit, EVENTS_PER_PAGE);
-        const { period, data, nextCursor } = await this.events.page(visit, search, pageSize);
+        const { period, data, nextCursor, counts } = await this.events.page(visit, search, limit);
         const { event = '', external_user_id = '' } = search;
         const bounds = { start: period.start.toISOString(), end: period.end.toISOString() };
         const action = resendPath(environment);
-        const links = (
-          <a href={pathWith(action, { event, external_user_id }, { ...bounds, ...FROM_EVENTS })}>
-            Send all failed again
-          </a>
-        );
+        const points = data.length > 0 ? await this.histogram(visit, search, bounds) : undefined;
         return {
           data,
           next_cursor: nextCursor,
+          above: points && <Histogram points={points} things={['attempt', 'attempts']} />,
+          views: (
+            <Views
+              name="outcome"
+              views={[
+                { value: '', label: 'All' },
+                { value: 'failed', label: `Failed ${upTo(counts.failed)}` },
+                { value: 'waiting', label: `Waiting ${upTo(counts.waiting)}` },
+                { value: 'not_sent', label: 'Not sent' },
+              ]}
+            />
+          ),
+          tools:
+            counts.failed > 0 ? (
+              <Allowed permission={REQUEST_LOG_PERMISSIONS.redeliverWebhook}>
+                <a href={pathWith(action, { event, external_user_id }, { ...bounds, ...FROM_EVENTS })}>
+                  Send failed again
+                </a>
+              </Allowed>
+            ) : null,
           selection: {
-            operation: 'redeliverWebhook',
+            permission: REQUEST_LOG_PERMISSIONS.redeliverWebhook,
             action,
             label: 'Send again',
-            things: ['event', 'events'],
-            links,
-            selectable: (each) => (hasFailed(each) ? { value: each.id, of: each.name } : undefined),
+            things: ['delivery', 'deliveries'],
+            selectable,
           },
         };
       },
       isDense: true,
+      keyOf: ({ event, delivery }) => `${event.id}-${delivery?.endpoint_id.slice(0, 8) ?? ''}`,
       columns: [
+        { title: 'Time', kind: 'clock', cell: ({ event }) => event.createdAt },
         {
           title: 'Event',
           kind: 'main',
-          cell: (event) => (
+          cell: ({ event, delivery }) => (
             <>
               <a href={dashboardPath(environment, 'events', event.id)}>{event.name}</a>{' '}
               {event.isTest ? <Badge tone="soft">Test</Badge> : null}
+              {delivery ? <span class="on-phone">{` to ${endpointOf(delivery, endpoints)}`}</span> : null}
             </>
           ),
         },
-        { title: 'Time', kind: 'time', cell: ({ createdAt }) => createdAt },
+        {
+          title: 'Endpoint',
+          kind: 'text',
+          isOnDeskOnly: true,
+          cell: ({ delivery }) => delivery && endpointOf(delivery, endpoints),
+        },
+        { title: 'Outcome', kind: 'short', cell: ({ delivery }) => <Outcome delivery={delivery} /> },
+        {
+          title: 'Attempts',
+          kind: 'number',
+          isOnDeskOnly: true,
+          cell: ({ delivery }) => delivery && attemptsOf(delivery),
+        },
+        {
+          title: 'Next attempt',
+          kind: 'number',
+          isOnDeskOnly: true,
+          cell: ({ delivery }) => delivery?.next_attempt_at && <ClockTime time={delivery.next_attempt_at} />,
+        },
         {
           title: 'User',
-          kind: 'user',
-          cell: ({ externalUserId: user }) => (user === null ? null : <UserLink user={user} />),
+          kind: 'id',
+          isOnDeskOnly: true,
+          cell: ({ event: { externalUserId: user } }) => (user === null ? null : <UserLink user={user} />),
         },
-        { title: 'Deliveries', kind: 'main', cell: outcomesOf },
       ],
       empty: isFiltered
         ? {
@@ -133,8 +188,20 @@ export class EventsPagesController extends ListPage('listRequestLogs', ListEvent
     };
   }
 
+  /** The attempts of the period by time. The log counts no users, and no deliveries without an attempt. */
+  private async histogram(
+    { actor, environment }: PageVisit,
+    { event, external_user_id: user, outcome }: ListEventsQuery,
+    bounds: OverviewQuery,
+  ): Promise<HistogramPoint[] | undefined> {
+    if (user !== undefined || (outcome !== undefined && outcome !== 'failed')) return undefined;
+    const client = await this.clients.forEnvironment(actor, environment);
+    const points = await this.overviews.histogram(client, bounds, { type: 'webhook', event });
+    return outcome === 'failed' ? points?.map((point) => ({ ...point, succeeded: 0 })) : points;
+  }
+
   @Get(':event_id')
-  @DashboardPage('listRequestLogs')
+  @DashboardPage(REQUEST_LOG_PERMISSIONS.listRequestLogs)
   async get(@Visit() visit: PageVisit<'event_id'>): Promise<PageResponse> {
     const { actor, environment } = visit;
     const [event, { data }] = await Promise.all([
@@ -145,16 +212,17 @@ export class EventsPagesController extends ListPage('listRequestLogs', ListEvent
   }
 
   @Post(':event_id')
-  @DashboardAction('redeliverWebhook')
+  @DashboardAction(REQUEST_LOG_PERMISSIONS.redeliverWebhook)
   async sendAgain(@Visit() visit: PageVisit<'event_id'>): Promise<PageResponse> {
     const { actor, environment, form } = visit;
     const { event_id: id } = visit.params;
     const endpointId = form.get('endpoint_id') ?? '';
-    await this.endpoints.requireIn(visit, endpointId);
+    const endpoint = await this.endpoints.requireIn(visit, endpointId);
     const { event_id: eventId } = requestFrom(RedeliverRequest, form, { event_id: id });
     return submitted(
       async () => {
-        const { queued } = await this.resends.redeliver(actor, endpointId, eventId);
+        requireUnchanged(form, addressOf(endpoint.url));
+        const { queued } = await this.redeliveries.redeliver(actor, endpointId, eventId);
         const done = queued === 0 ? 'waiting' : 'queued';
         return { redirectTo: `${dashboardPath(environment, 'events', id)}?done=${done}&live=on` };
       },
@@ -162,8 +230,6 @@ export class EventsPagesController extends ListPage('listRequestLogs', ListEvent
     );
   }
 }
-
-const EVENT_OPTIONS = EVENT_NAMES.map((name) => ({ value: name, label: name }));
 
 const STATES: Readonly<Record<DeliveryState, readonly [Tone, string]>> = {
   failed: ['bad', 'Failed'],
@@ -177,7 +243,11 @@ function noEvents(environment: PlatformEnvironment): VNode {
     <>
       <p>An event is published when something happens in a session, such as a card that was updated.</p>
       {environment === 'development' ? (
-        <Link to="/docs/sandbox">Trigger an event in the sandbox</Link>
+        <>
+          <p>In the sandbox, you trigger one yourself:</p>
+          <CodeBlock title="Trigger an event" code="npx mcs trigger CARD_UPDATED" />
+          <Link to="/docs/sandbox">All that the sandbox simulates</Link>
+        </>
       ) : (
         <p>Choose an earlier time above to see older events.</p>
       )}
@@ -185,21 +255,37 @@ function noEvents(environment: PlatformEnvironment): VNode {
   );
 }
 
-/** Whether the event can be sent again to an endpoint that has not received it. */
-function hasFailed({ isTest, deliveries }: WithDeliveries<ListedEvent>): boolean {
-  const isFailed = ({ state, last }: EventDelivery): boolean =>
-    state === 'failed' || (state === 'waiting' && last !== undefined);
-  return !isTest && deliveries.some(isFailed);
+/** Returns a number of deliveries in digits, with a plus sign if there may be more. */
+function upTo(count: number): string {
+  return `${inDigits(count)}${count >= MAX_COUNTED ? '+' : ''}`;
 }
 
-function outcomesOf({ deliveries }: WithDeliveries<ListedEvent>): VNode {
-  if (deliveries.length === 0) return <Badge tone="soft">Not sent</Badge>;
-  const badges = Object.entries(STATES).flatMap(([state, [tone, label]]) => {
-    const count = deliveries.filter((delivery) => delivery.state === state).length;
-    const text = deliveries.length === 1 ? label : `${count} ${label.toLowerCase()}`;
-    return count === 0 ? [] : [<Badge tone={tone}>{text}</Badge>, ' '];
-  });
-  return <div>{badges}</div>;
+/** A delivery can be sent again if its last attempt has failed. */
+function selectable({ event, delivery }: ListedDelivery) {
+  const { state, last, endpoint_id: endpointId = '' } = delivery ?? {};
+  const hasFailed = state === 'failed' || (state === 'waiting' && last !== undefined);
+  return hasFailed && !event.isTest
+    ? { value: `${event.id}.${endpointId.slice(0, 8)}`, of: event.name }
+    : undefined;
+}
+
+function endpointOf(
+  { endpoint_id: id, last }: EventDelivery,
+  endpoints: readonly WebhookEndpointResponse[],
+): string {
+  const url = endpoints.find((endpoint) => endpoint.id === id)?.url ?? last?.url;
+  return url === undefined ? 'Deleted endpoint' : hostOf(url);
+}
+
+function Outcome({ delivery }: Pick<ListedDelivery, 'delivery'>): VNode {
+  if (!delivery) return <Badge tone="soft">Not sent</Badge>;
+  const [tone, label] = STATES[delivery.state];
+  return <Badge tone={tone}>{label}</Badge>;
+}
+
+/** Returns how many attempts were made and, while there may be more, how many there are at most. */
+function attemptsOf({ attempts, current }: EventDelivery): string {
+  return current ? `${current.attempts}/${current.allowed}` : String(attempts);
 }
 
 /** An endpoint, and the delivery of the event to it if there is one. */
@@ -221,7 +307,7 @@ const MESSAGES = {
 /** @param endpoints all endpoints of the environment */
 function eventPage(
   environment: PlatformEnvironment,
-  event: WithDeliveries<PublishedEvent>,
+  event: TracedEvent,
   endpoints: readonly WebhookEndpointResponse[],
 ): Page {
   const { createdAt, externalUserId, sessionId, deliveries } = event;
@@ -271,7 +357,7 @@ function eventPage(
           ]}
         />
         <h2>Deliveries</h2>
-        <Deliveries event={event} targets={targets} />
+        <Deliveries event={event} targets={targets} attempts={event.attempts} />
         <h2>Content</h2>
         <CodeBlock title="Body" code={JSON.stringify(JSON.parse(event.body.toString()), null, 2)} />
       </>
@@ -283,11 +369,13 @@ interface DeliveriesProps {
   readonly event: ListedEvent;
   /** All endpoints of the environment, and then deleted ones that the event was sent to. */
   readonly targets: readonly Target[];
+  /** All attempts, oldest first. */
+  readonly attempts: readonly RequestLogEntry[];
 }
 
-function Deliveries({ event, targets }: DeliveriesProps): VNode {
+function Deliveries({ event, targets, attempts }: DeliveriesProps): VNode {
   const { environment, rejected } = usePage();
-  rejected?.labels.add('event_id', 'Event', false);
+  rejected?.problem.add('event_id', 'Event');
   const filters = { event_id: event.id, ...periodSince(event.createdAt) };
   const log = pathWith(dashboardPath(environment, 'request-logs'), filters, {});
   if (targets.length === 0)
@@ -305,16 +393,68 @@ function Deliveries({ event, targets }: DeliveriesProps): VNode {
         keyOf={({ id }) => id}
         columns={[
           { title: 'Endpoint', kind: 'main', cell: (target) => <Endpoint {...target} /> },
-          { title: 'State', kind: 'short', cell: stateOf },
+          { title: 'State', kind: 'short', cell: Outcome },
           { title: 'Last attempt', kind: 'main', cell: (target) => <LastAttempt {...target} /> },
           { title: 'Attempts', kind: 'number', cell: ({ delivery }) => delivery?.attempts ?? 0 },
           { title: 'Next attempt', kind: 'id', cell: (target) => <NextAttempt {...target} /> },
           { title: 'Actions', kind: 'buttons', cell: (target) => <SendAgain {...target} /> },
         ]}
       />
+      {targets
+        .filter(({ delivery }) => delivery)
+        .map((target) => (
+          <Attempts
+            key={target.id}
+            target={target}
+            attempts={attempts.filter((attempt) => attempt.endpoint_id === target.id)}
+          />
+        ))}
       <Link to={log}>All attempts in the request log</Link>
     </Results>
   );
+}
+
+/** Shows the attempts to deliver the event to an endpoint, and the next one. */
+function Attempts({
+  target,
+  attempts,
+}: Pick<DeliveriesProps, 'attempts'> & { readonly target: Target }): VNode {
+  const { environment } = usePage();
+  const { event, id, endpoint, delivery } = target;
+  const next = delivery?.next_attempt_at;
+  const url = endpoint?.url ?? delivery?.last?.url ?? null;
+  return (
+    <>
+      <h3>{url === null ? id : hostOf(url)}</h3>
+      <Timeline
+        steps={[
+          { time: event.createdAt, tone: 'soft', text: 'Published' },
+          ...attempts.map(({ id: entry, datetime, latency_ms, reason, status_code, delivery: details }) => ({
+            time: datetime,
+            tone: reason === null ? ('good' as const) : ('bad' as const),
+            text: (
+              <>
+                <a href={dashboardPath(environment, 'request-logs', String(entry))}>
+                  Attempt {details?.attempt}
+                </a>{' '}
+                <AttemptResult statusCode={status_code} reason={reason} />{' '}
+                <span class="soft">{inMilliseconds(latency_ms)}</span>
+              </>
+            ),
+          })),
+          ...(delivery?.state === 'in_progress'
+            ? [{ tone: 'warn' as const, text: 'An attempt is in progress' }]
+            : []),
+          ...(next ? [{ time: next, tone: 'warn' as const, text: <>Next attempt{nextOf(target)}</> }] : []),
+        ]}
+      />
+    </>
+  );
+}
+
+/** Says what the next attempt waits for, if not only for its time. */
+function nextOf({ endpoint }: Target): string {
+  return endpoint?.status === 'paused' ? ', when you resume the endpoint' : '';
 }
 
 function Endpoint({ id, endpoint, delivery }: Target): VNode {
@@ -328,11 +468,6 @@ function Endpoint({ id, endpoint, delivery }: Target): VNode {
   return <Middle text={`${delivery?.last?.url ?? id} (deleted)`} />;
 }
 
-function stateOf({ delivery }: Target): VNode {
-  const [tone, label] = delivery ? STATES[delivery.state] : (['soft', 'Not sent'] as const);
-  return <Badge tone={tone}>{label}</Badge>;
-}
-
 function LastAttempt({ delivery }: Target): ComponentChildren {
   const { environment } = usePage();
   const last = delivery?.last;
@@ -341,7 +476,7 @@ function LastAttempt({ delivery }: Target): ComponentChildren {
     <>
       <AttemptResult {...last} />{' '}
       <a href={dashboardPath(environment, 'request-logs', String(last.id))}>
-        <RelativeTime time={last.createdAt} />
+        <Moment time={last.createdAt} />
       </a>
     </>
   );
@@ -354,7 +489,7 @@ function NextAttempt(target: Target): ComponentChildren {
   const next = delivery?.next_attempt_at;
   if (!next || !endpoint || endpoint.status === 'disabled') return whyNotSent(target) ?? 'None';
   if (endpoint.status === 'paused') return 'When you resume the endpoint';
-  return next <= now ? 'As soon as possible' : <RelativeTime time={next} />;
+  return next <= now ? 'As soon as possible' : <Moment time={next} />;
 }
 
 /** Returns why the event cannot be sent to an endpoint; undefined if it can. */
@@ -371,10 +506,11 @@ function SendAgain(target: Target): VNode | null {
   const { environment } = usePage();
   if (whyNotSent(target) !== undefined) return null;
   return (
-    <Allowed operation="redeliverWebhook">
+    <Allowed permission={REQUEST_LOG_PERMISSIONS.redeliverWebhook}>
       <ActionButton
         action={dashboardPath(environment, 'events', event.id)}
         fields={{ endpoint_id: id }}
+        version={addressOf(endpoint?.url)}
         of={`to ${endpoint?.url}`}
       >
         {!delivery ? 'Send' : delivery.state === 'waiting' ? 'Send now' : 'Send again'}

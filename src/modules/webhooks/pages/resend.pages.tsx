@@ -11,18 +11,20 @@ import {
   Link,
   Moment,
   pathWith,
-  RelativeTime,
   Results,
   SubmitButton,
   Table,
+  Tiles,
   usePage,
+  Seen,
   type Column,
   type Page,
   type PageVisit,
+  type ShownValues,
 } from '../../../infrastructure/pages/index.js';
 import { periodSince } from '../../request-logs/index.js';
 import { endpointPath, EndpointStatus } from '../../webhook-endpoints/index.js';
-import type { ResendPlan, StartedResend } from '../resends/resends.service.js';
+import type { ResendOutcomes, ResendPlan, StartedResend } from '../resends/resends.service.js';
 
 /** The fields of the form that starts a batch of resends. */
 export const RESEND_ID_FIELD = 'resend_id';
@@ -78,6 +80,7 @@ export function resendPlanPage(
           <Scope {...plan} />
           {targetTable(plan)}
           {leftOutOf(plan)}
+          <Seen values={endpointsOf(plan)} />
           <input type="hidden" name={RESEND_ID_FIELD} value={batchId} />
           <input type="hidden" name={QUERY_FIELD} value={String(new URLSearchParams(parametersOf(plan)))} />
           <SubmitButton>{`Send ${deliveries} again`}</SubmitButton>
@@ -87,11 +90,16 @@ export function resendPlanPage(
   };
 }
 
+/** The endpoints that a plan sends to, as `Seen` shows them. How many deliveries each gets changes all the time. */
+export function endpointsOf({ targets }: ResendPlan): ShownValues {
+  return { Endpoints: targets.map(({ endpoint }) => endpoint.url).join(', ') };
+}
+
 /** Why the filters in the address were not accepted, in the words of the list whose fields they come from. */
 function FilterProblem(): VNode {
   const { rejected } = usePage();
   for (const [name, label] of Object.entries({ ...FILTERS, start: 'From', end: 'To' }))
-    rejected?.labels.add(name, label, false);
+    rejected?.problem.add(name, label);
   return <FormProblem />;
 }
 
@@ -233,31 +241,51 @@ export function resendPage(
   const selected = resends.reduce((total, resend) => total + resend.selected, 0);
   const handled = resends.reduce((total, resend) => total + resend.handled, 0);
   const attempts = { type: 'webhook', ...periodSince(requestedAt) };
+  const outcomes = totalOf(resends);
+  const [tone, state] = !isFinished
+    ? (['warn', 'Queuing'] as const)
+    : outcomes && outcomes.waiting > 0
+      ? (['warn', 'Sending'] as const)
+      : (['good', outcomes ? 'Finished' : 'All queued'] as const);
   return {
     title: 'Failed deliveries sent again',
     parent: { title: 'Events', path: dashboardPath(environment, 'events') },
     messages: { started: 'The deliveries are being sent again. The progress is shown below.' },
     content: (
       <>
-        <Results canBeLive={!isFinished}>
+        <Results canBeLive={tone === 'warn'}>
           <p>
-            <Badge tone={isFinished ? 'good' : 'warn'}>{isFinished ? 'All queued' : 'Queuing'}</Badge>{' '}
+            <Badge tone={tone}>{state}</Badge>{' '}
             {`${inDigits(handled)} of ${numberOf(selected)} queued or skipped. `}
-            Started <RelativeTime time={requestedAt} />.
+            Started <Moment time={requestedAt} />.
           </p>
-          <progress aria-label="Deliveries queued or skipped" max={selected} value={handled} />
+          {outcomes ? (
+            <>
+              <progress
+                aria-label="Deliveries that have ended"
+                max={selected}
+                value={selected - outcomes.waiting}
+              />
+              <Tiles entries={OUTCOMES.map(([name, label]) => [label, inDigits(outcomes[name])])} />
+            </>
+          ) : (
+            <progress aria-label="Deliveries queued or skipped" max={selected} value={handled} />
+          )}
           <Table
             caption="Endpoints"
             rows={resends}
             keyOf={({ endpointId }) => endpointId}
             columns={progressColumns(environment)}
           />
-          {isFinished ? null : <p class="hint">Without live updates, reload the page to see the progress.</p>}
+          {tone === 'good' ? null : (
+            <p class="hint">Without live updates, reload the page to see the progress.</p>
+          )}
         </Results>
         <p>
-          A queued delivery is attempted as soon as the endpoint has room. A delivery is skipped if the
+          A queued delivery is attempted as soon as the endpoint has room. A delivery is not queued if the
           endpoint has received the event since, if it is being sent already, or if it can no longer be sent:
-          the endpoint was disabled, or the event is no longer stored.
+          the endpoint was disabled, or the event is no longer stored. A delivery is skipped if it was never
+          attempted, also if the endpoint was disabled, or the user erased, after it was queued.
         </p>
         <Link to={pathWith(dashboardPath(environment, 'request-logs'), attempts, {})}>
           Attempts since then
@@ -267,6 +295,30 @@ export function resendPage(
   };
 }
 
+const OUTCOMES = [
+  ['delivered', 'Delivered'],
+  ['failed', 'Failed'],
+  ['waiting', 'Waiting'],
+  ['skipped', 'Skipped'],
+] as const;
+
+/** Returns the outcomes of all deliveries; undefined if the outcome of one is unknown. */
+function totalOf(resends: readonly StartedResend[]): ResendOutcomes | undefined {
+  const total = { delivered: 0, failed: 0, waiting: 0, skipped: 0 };
+  for (const { outcomes } of resends) {
+    if (!outcomes) return undefined;
+    for (const [name] of OUTCOMES) total[name] += outcomes[name];
+  }
+  return total;
+}
+
+/** A column of an outcome, which is empty if the outcome is unknown. */
+const outcomeColumn = (name: keyof ResendOutcomes, title: string): Column<StartedResend> => ({
+  title,
+  kind: 'number',
+  cell: ({ outcomes }) => outcomes && inDigits(outcomes[name]),
+});
+
 const progressColumns = (environment: PlatformEnvironment): Column<StartedResend>[] => [
   {
     title: 'Endpoint',
@@ -275,12 +327,14 @@ const progressColumns = (environment: PlatformEnvironment): Column<StartedResend
     to: ({ endpointId }) => endpointPath(environment, endpointId),
   },
   { title: 'Deliveries', kind: 'number', cell: ({ selected }) => inDigits(selected) },
-  { title: 'Queued', kind: 'number', cell: ({ queued }) => inDigits(queued) },
-  { title: 'Skipped', kind: 'text', cell: skippedOf },
+  outcomeColumn('delivered', 'Delivered'),
+  outcomeColumn('failed', 'Failed'),
+  outcomeColumn('waiting', 'Waiting'),
+  { title: 'Not queued', kind: 'text', cell: unqueuedOf },
 ];
 
 /** Returns how many deliveries were not queued, and why. */
-function skippedOf({ handled, queued, received, sending }: StartedResend): string {
+function unqueuedOf({ handled, queued, received, sending }: StartedResend): string {
   const reasons = [
     [received, 'received since'],
     [sending, 'being sent already'],

@@ -3,8 +3,8 @@ import { TRANSPORT_FAILURES } from '../../../infrastructure/http-client/index.js
 import { maskedUrl } from '../../../infrastructure/logging/index.js';
 import { CounterMetric, HistogramMetric, Metrics } from '../../../infrastructure/metrics/index.js';
 import { Clock, SECOND } from '../../../infrastructure/time/index.js';
-import { RequestLogRepository, type NewRequestLogEntry } from '../../request-logs/index.js';
-import { attemptsAllowedAfter, type FinishedAttempt } from './delivery.js';
+import type { NewRequestLogEntry } from '../../request-logs/index.js';
+import { attemptsAllowedAfter, type FinishedAttempt } from '../delivery.js';
 
 /** Value of the label `reason` for attempts that succeeded. */
 const NO_REASON = 'none';
@@ -25,7 +25,7 @@ const ENDED = new CounterMetric({
   labels: ['outcome'],
 });
 
-/** Records finished attempts in this process's metrics and in the request log. */
+/** Records finished attempts in this process's metrics, and describes them for the request log. */
 @Injectable()
 export class AttemptRecorder {
   private readonly attempts = this.metrics.counter(ATTEMPTS);
@@ -33,11 +33,10 @@ export class AttemptRecorder {
   private readonly deliveries = this.metrics.counter(ENDED);
 
   constructor(
-    private readonly requestLog: RequestLogRepository,
     private readonly clock: Clock,
     private readonly metrics: Metrics,
   ) {
-    for (const reason of [NO_REASON, ...TRANSPORT_FAILURES, 'NON_200', 'INTERRUPTED']) {
+    for (const reason of [NO_REASON, ...TRANSPORT_FAILURES, 'NON_200', 'INTERRUPTED', 'KEY_UNAVAILABLE']) {
       this.attempts.inc({ reason }, 0);
     }
     for (const outcome of ['delivered', 'given_up']) this.deliveries.inc({ outcome }, 0);
@@ -53,12 +52,8 @@ export class AttemptRecorder {
       this.deliveries.inc({ outcome: 'given_up' });
   }
 
-  /** Appends the attempts to the request log within the open transaction. */
-  async log(attempts: readonly FinishedAttempt[]): Promise<void> {
-    if (attempts.length > 0) await this.requestLog.append(attempts.map((attempt) => this.entryOf(attempt)));
-  }
-
-  private entryOf({ delivery, outcome }: FinishedAttempt): NewRequestLogEntry {
+  /** Returns the entry of an attempt in the request log. */
+  entryOf({ delivery, outcome }: FinishedAttempt): NewRequestLogEntry {
     const { client, event, endpointId, url, attempt } = delivery;
     const { statusCode, reason, responseBody, phases } = outcome;
     return {

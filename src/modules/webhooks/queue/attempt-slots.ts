@@ -1,4 +1,4 @@
-import type { DeliveryLane } from './delivery.js';
+import type { DeliveryLane } from '../delivery.js';
 
 /**
  * Shares of the slots of one process. The rest is left to other organizations, and to endpoints with a recent success:

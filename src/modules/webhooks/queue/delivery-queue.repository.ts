@@ -1,30 +1,53 @@
 import { Injectable } from '@nestjs/common';
-import { prepared, presentProcesses, Transaction } from '../../../infrastructure/database/index.js';
+import {
+  DatabaseConfiguration,
+  hasCome,
+  prepared,
+  presentProcesses,
+  Transaction,
+} from '../../../infrastructure/database/index.js';
 import type { AttributedClient } from '../../../infrastructure/http/index.js';
 import { MAX_INT32 } from '../../../infrastructure/schemas/index.js';
+import { RequestLogRepository, toEntryItem, type NewRequestLogEntry } from '../../request-logs/index.js';
 import { WEBHOOK_ENDPOINT_NOT_FOUND, type OwnedWebhookEndpoint } from '../../webhook-endpoints/index.js';
-import { HAS_BODY, type EventPosition } from '../events/webhook-events.repository.js';
+import { HAS_BODY, type EventPosition } from '../webhook-event.js';
 import { WebhookDeliveriesConfiguration } from '../webhook-deliveries.configuration.js';
-import { longestDelayOfFirstRetry, type ClaimedDelivery, type EventToDeliver } from './delivery.js';
+import {
+  longestDelay,
+  longestDelayOfFirstRetry,
+  type ClaimedDelivery,
+  type EventToDeliver,
+} from '../delivery.js';
 import { WIDTH_RULE } from './endpoint-width.js';
 import { CLAIM_DELIVERIES, type ClaimedRow } from './sql/claim-deliveries.js';
 import {
-  INDEXES_ONLY,
   IS_SUBSCRIBED,
+  IS_LEASE_OVER,
+  LANE,
   LEASE_UNTIL,
   notifyLanes,
   ORGANIZATION,
   secretVersionsOf,
+  signingRevisionOf,
   WORKER_LOCK,
 } from './sql/lane.js';
 import { LOCK_DUE_LANES, type LaneLimits, type LockedLane } from './sql/lock-due-lanes.js';
-import { SETTLE_ATTEMPTS, type Settlement } from './sql/settle-attempts.js';
+import {
+  LOG_TIMEOUT,
+  SETTLE_ATTEMPTS,
+  SETTLE_UNLOGGED_ATTEMPTS,
+  type Settlement,
+} from './sql/settle-attempts.js';
 
 export interface SettledBatch {
-  /** IDs of the settled deliveries. For the others, the lease expired or the endpoint was deleted. */
+  /** IDs of the deliveries whose attempts have ended and are logged. For the others, the lease expired. */
   readonly ids: ReadonlySet<string>;
   /** Whether one of the lanes has further deliveries that are due. */
   readonly hasDueLane: boolean;
+}
+
+export interface LoggedSettlement extends Settlement {
+  readonly entry: NewRequestLogEntry;
 }
 
 export const QUEUE_STATES = ['waiting', 'retrying', 'in_flight'] as const;
@@ -41,11 +64,18 @@ export interface QueueOverview {
 
 /** Seconds after which a worker knows of all claims that it has made and heard of. */
 const UNKNOWN_CLAIM_AGE = 5;
+const BROUGHT_FORWARD_PER_RUN = 1_000;
 
 interface EventRow
   extends AttributedClient, Omit<EventToDeliver, 'id' | 'taskId'>, Pick<ClaimedDelivery, 'secretVersions'> {
   readonly eventId: string;
   readonly taskId: string | null;
+}
+
+interface ClaimedDeliveries {
+  readonly deliveries: readonly ClaimedDelivery[];
+  /** Whether deliveries were dropped, because the user of their event was erased. */
+  readonly hasDropped: boolean;
 }
 
 type DeliveryRow = EventRow & Omit<ClaimedRow, 'eventCreatedAt'>;
@@ -54,11 +84,12 @@ const EVENT = `event.client_id AS "clientId", event.environment, event.id AS "ev
   event.session_id AS "sessionId", event.task_id AS "taskId", event.external_user_id AS "externalUserId", event.body,
   ${secretVersionsOf('event.client_id')} AS "secretVersions"`;
 const CLAIMED = `claimed.id, claimed.claim_id AS "claimId", claimed.endpoint_id AS "endpointId", claimed.url,
-  claimed.attempts AS attempt, claimed.attempts_allowed AS "attemptsAllowed", ${EVENT}`;
+  claimed.attempts AS attempt, claimed.attempts_allowed AS "attemptsAllowed",
+  ${signingRevisionOf('claimed.endpoint_id')} AS "signingRevision", ${EVENT}`;
 
 /** The events of claimed deliveries. A separate statement, because planning a join with all partitions takes longer. */
 const EVENTS_OF_CLAIMED = prepared(
-  `SELECT ${EVENT} FROM webhook_event event WHERE id = ANY ($1) AND created_at = ANY ($2)`,
+  `SELECT ${EVENT}, ${HAS_BODY} AS "hasBody" FROM webhook_event event WHERE id = ANY ($1) AND created_at = ANY ($2)`,
 );
 
 /**
@@ -67,10 +98,17 @@ const EVENTS_OF_CLAIMED = prepared(
  */
 @Injectable()
 export class DeliveryQueueRepository {
+  /** Whether the request log is on other nodes: Citus does not write to these in a statement that changes other tables, too. */
+  readonly isLogDistributed: boolean;
+
   constructor(
     private readonly transaction: Transaction,
     private readonly configuration: WebhookDeliveriesConfiguration,
-  ) {}
+    private readonly requestLog: RequestLogRepository,
+    database: DatabaseConfiguration,
+  ) {
+    this.isLogDistributed = database.distribution === 'citus';
+  }
 
   /**
    * Sends events once more within the open transaction, whose caller has locked the lane: those that are not in the queue, except as
@@ -149,24 +187,40 @@ export class DeliveryQueueRepository {
 
   async lockDueLanes(limits: Omit<LaneLimits, 'maxWidth'>): Promise<LockedLane[]> {
     const maxWidth = this.configuration.endpointConcurrency;
-    await this.transaction.manager.query(INDEXES_ONLY);
     return LOCK_DUE_LANES.run(this.transaction.manager, { ...limits, maxWidth });
   }
 
-  /** Claims due deliveries in locked lanes, taking the first of every lane before the second of any. */
-  async claim(lanes: readonly LockedLane[], limit: number, worker: number): Promise<ClaimedDelivery[]> {
+  /**
+   * Claims due deliveries in locked lanes, taking the first of every lane before the second of any. Drops those of erased users: until
+   * the erasure has found all of them, their events are empty.
+   */
+  async claim(lanes: readonly LockedLane[], limit: number, worker: number): Promise<ClaimedDeliveries> {
     const { manager } = this.transaction;
     const rows = await CLAIM_DELIVERIES.run(manager, { limit, worker }, lanes);
-    if (rows.length === 0) return [];
-    const events = await manager.query<EventRow[]>(EVENTS_OF_CLAIMED, [
+    if (rows.length === 0) return { deliveries: [], hasDropped: false };
+    const events = await manager.query<(EventRow & { readonly hasBody: boolean })[]>(EVENTS_OF_CLAIMED, [
       rows.map(({ eventId }) => eventId),
       rows.map(({ eventCreatedAt }) => eventCreatedAt),
     ]);
-    const byId = new Map(events.map((event) => [event.eventId, event]));
-    return rows.flatMap((row) => {
+    const byId = new Map(events.map(({ hasBody, ...event }) => [event.eventId, hasBody ? event : null]));
+    const deliveries = rows.flatMap((row) => {
       const event = byId.get(row.eventId);
       return event ? [toClaimed({ ...row, ...event })] : [];
     });
+    const erased = rows.filter(({ eventId }) => byId.get(eventId) === null);
+    if (erased.length > 0) await this.drop(erased);
+    return { deliveries, hasDropped: erased.length > 0 };
+  }
+
+  /** Deletes claimed deliveries, whose lanes the open transaction has locked. */
+  private async drop(claimed: readonly ClaimedRow[]): Promise<void> {
+    await this.transaction.manager.query(
+      `WITH dropped AS (DELETE FROM webhook_delivery WHERE id = ANY ($1) RETURNING endpoint_id)
+       UPDATE webhook_lane SET in_flight = in_flight - attempts
+         FROM (SELECT endpoint_id, count(*)::integer AS attempts FROM dropped GROUP BY 1) ended
+        WHERE webhook_lane.endpoint_id = ended.endpoint_id`,
+      [claimed.map(({ id }) => id)],
+    );
   }
 
   /**
@@ -175,6 +229,8 @@ export class DeliveryQueueRepository {
    * @throws ApiError WEBHOOK_ENDPOINT_NOT_FOUND
    */
   async addClaimed(event: EventPosition, endpoint: OwnedWebhookEndpoint): Promise<ClaimedDelivery> {
+    // Without it, a trigger refuses tests of endpoints with keys of their own: release 0.4.0 does not know these.
+    await this.transaction.manager.query("SELECT set_config('webhooks.knows_reserved', 'yes', true)");
     const [row] = await this.transaction.manager.query<DeliveryRow[]>(
       `WITH lane AS (
               INSERT INTO webhook_lane (endpoint_id, organization_id, in_flight)
@@ -190,23 +246,45 @@ export class DeliveryQueueRepository {
        SELECT ${CLAIMED} FROM claimed JOIN webhook_event event ON event.id = $1 AND event.created_at = $2`,
       [event.id, event.createdAt, endpoint.id, endpoint.url],
     );
-    // It may have been deleted since it was read.
+    // The endpoint may have been deleted since it was read.
     if (!row) throw WEBHOOK_ENDPOINT_NOT_FOUND.error();
     return toClaimed(row);
   }
 
   /**
-   * Ends attempts: finished deliveries leave the queue, the others get their next due time, and the lanes get room.
-   * A claim that another process has ended is left alone: the delivery may have been claimed again since.
+   * Ends attempts and logs them: finished deliveries leave the queue, the others get their next due time, and the lanes get room.
+   * A claim that another process has ended is left alone: the delivery may have been claimed again since. If `isLogDistributed`, to
+   * be run in a transaction.
+   *
+   * @param laneTimeout milliseconds to wait for the lock of a lane; 0 for no limit. The log always has a limit.
    */
-  async settle(settlements: readonly Settlement[]): Promise<SettledBatch> {
+  async settle(attempts: readonly LoggedSettlement[], laneTimeout = 0): Promise<SettledBatch> {
     const { endpointConcurrency: maxWidth, retryDelays } = this.configuration;
     // If every first attempt fails and its retry succeeds, there is a success within the longest delay of a first retry.
     const grace = longestDelayOfFirstRetry(retryDelays);
-    await this.transaction.manager.query(INDEXES_ONLY);
-    const rows = await SETTLE_ATTEMPTS.run(this.transaction.manager, { maxWidth, grace }, settlements);
+    const statement = this.isLogDistributed ? SETTLE_UNLOGGED_ATTEMPTS : SETTLE_ATTEMPTS;
+    const rows = await statement.run(
+      this.transaction.manager,
+      { maxWidth, grace, laneTimeout },
+      attempts.map(({ entry, ...settlement }) => ({ ...toEntryItem(entry), ...settlement })),
+    );
     const ids = new Set(rows.map(({ id }) => id).filter((id) => id !== null));
+    if (this.isLogDistributed)
+      await this.requestLog.append(
+        attempts.filter(({ deliveryId }) => ids.has(deliveryId)).map(({ entry }) => entry),
+      );
     return { ids, hasDueLane: rows[0]?.hasDueLane ?? false };
+  }
+
+  /** Locks the lanes that are not locked, for a settlement, whose waits for the log it limits. @returns the IDs of their endpoints */
+  async lockFreeLanes(endpointIds: readonly string[]): Promise<Set<string>> {
+    const rows = await this.transaction.manager.query<{ id: string }[]>(
+      `SELECT endpoint_id AS id FROM webhook_lane
+        WHERE endpoint_id = ANY ($1) AND (SELECT set_config('lock_timeout', '${LOG_TIMEOUT}', true)) IS NOT NULL
+          FOR UPDATE SKIP LOCKED`,
+      [endpointIds],
+    );
+    return new Set(rows.map(({ id }) => id));
   }
 
   /**
@@ -238,14 +316,32 @@ export class DeliveryQueueRepository {
               LEAST(extract(epoch FROM now() - claimed.attempt_started_at) * 1000, ${MAX_INT32})::integer AS "startedMillisecondsAgo"
          FROM webhook_delivery claimed
          JOIN webhook_event event ON event.id = claimed.event_id AND event.created_at = claimed.event_created_at
-        WHERE claimed.lease_until IS NOT NULL AND claimed.claim_id <> ALL ($4)
-          AND (claimed.lease_until < now() OR claimed.claimed_by = ANY ($2)
+        WHERE claimed.lease_until IS NOT NULL AND claimed.claim_id <> ALL ($4) AND ${HAS_BODY}
+          AND (${IS_LEASE_OVER} OR claimed.claimed_by = ANY ($2)
                OR (claimed.claimed_by = $3 AND claimed.attempt_started_at < now() - interval '${UNKNOWN_CLAIM_AGE} seconds'))
         ORDER BY claimed.lease_until
         LIMIT $1`,
       [limit, endedWorkers, own.worker, own.claimIds],
     );
     return rows.map(({ startedMillisecondsAgo, ...row }) => ({ ...toClaimed(row), startedMillisecondsAgo }));
+  }
+
+  /**
+   * Makes deliveries due whose time is further away than any retry, because the clock of the database was ahead. A lane that has only
+   * such deliveries is due as late.
+   */
+  async bringForward(): Promise<void> {
+    const isTooLate = (column: string): string =>
+      `(${column} > now() AND ${hasCome(column, longestDelay(this.configuration.retryDelays))})`;
+    await this.transaction.manager.query(
+      `WITH lane AS MATERIALIZED (
+         SELECT endpoint_id FROM webhook_lane WHERE ${isTooLate('next_due')} ORDER BY endpoint_id FOR UPDATE SKIP LOCKED)
+       UPDATE webhook_delivery SET due_at = now()
+        WHERE id IN (
+          SELECT id FROM webhook_delivery
+           WHERE endpoint_id = ANY (ARRAY(SELECT endpoint_id FROM lane)) AND claim_id IS NULL AND ${isTooLate('due_at')}
+           LIMIT ${BROUGHT_FORWARD_PER_RUN})`,
+    );
   }
 
   /** Makes lanes due that have deliveries, if no process was notified of them. */
@@ -287,10 +383,10 @@ export class DeliveryQueueRepository {
                                 'in_flight', ${ageOf('min(attempt_started_at)')}) AS oldest,
               (SELECT count(*)::integer FROM webhook_lane WHERE in_flight > 0) AS "lanesActive",
               (SELECT count(*)::integer FROM webhook_lane
-                WHERE consecutive_failures >= ${WIDTH_RULE.failuresUntilNarrow} AND paused_at IS NULL) AS "lanesNarrow"
+                WHERE consecutive_failures >= ${WIDTH_RULE.failuresUntilNarrow} AND NOT (${LANE.isPaused})) AS "lanesNarrow"
          FROM (SELECT *, claim_id IS NULL AND attempts = 0 AS is_waiting, claim_id IS NULL AND attempts > 0 AS is_retrying
                  FROM webhook_delivery) delivery
-        WHERE endpoint_id NOT IN (SELECT endpoint_id FROM webhook_lane WHERE paused_at IS NOT NULL)`,
+        WHERE endpoint_id NOT IN (SELECT endpoint_id FROM webhook_lane WHERE ${LANE.isPaused})`,
     );
     return overview;
   }

@@ -1,8 +1,11 @@
-import { Injectable, Logger } from '@nestjs/common';
+import { Inject, Injectable, Logger } from '@nestjs/common';
 import {
   BatchedStatement,
+  isLockTimeout,
   isMissingPartition,
+  isTransient,
   isTransientFailure,
+  JobFailures,
   Transaction,
   Transactional,
 } from '../../../infrastructure/database/index.js';
@@ -16,7 +19,7 @@ import {
   type FinishedAttempt,
   type Outcome,
   type QueuedDelivery,
-} from './delivery.js';
+} from '../delivery.js';
 import { DeliveryQueueRepository } from './delivery-queue.repository.js';
 import type { LocalWorker } from './publications.batch.js';
 import type { LockedLane } from './sql/lock-due-lanes.js';
@@ -37,29 +40,55 @@ const CONCURRENT_SETTLEMENTS = 2;
 const SETTLEMENT_INTERVAL = 50;
 const ENOUGH_ATTEMPTS = 4;
 const SETTLEMENT_RETRY_DELAY = SECOND;
+/** Milliseconds for which a batch waits for lanes: it has attempts of all tenants, and a recovery can lock the lane of one for seconds. */
+const LANE_TIMEOUT = 100;
+/** Milliseconds between two attempts to settle what waits for locked lanes. */
+const LATE_SETTLEMENT_INTERVAL = 250;
 const EXPIRED_PER_RUN = 200;
-
-class LeasesExpired extends Error {
-  constructor(readonly attempts: readonly FinishedAttempt[]) {
-    super('The leases of attempts expired before they were settled');
-  }
-}
 
 /** Claims due deliveries for one process at a time, and settles their attempts. */
 @Injectable()
 export class DeliveryQueueService {
   private readonly logger = new Logger('Webhooks');
-  private readonly settlements = new BatchedStatement<FinishedAttempt>({
-    execute: (attempts) => this.settleUnexpired(attempts),
+  private readonly batching = {
     maxRows: ATTEMPTS_PER_SETTLEMENT,
+    // A claim is settled once.
+    isRepeatable: true,
+    retryAfter: (error: unknown): number | undefined => {
+      if (isMissingPartition(error) || isTransient(error)) return 0;
+      // This includes a log that stays locked.
+      if (!isTransientFailure(error) && !isLockTimeout(error)) return undefined;
+      if (this.failures.report(this, error))
+        this.logger.warn(`Attempts wait to be settled: ${(error as Error).message}`);
+      return SETTLEMENT_RETRY_DELAY;
+    },
+  };
+  private readonly settlements = new BatchedStatement<FinishedAttempt, boolean>({
+    ...this.batching,
+    execute: (attempts) => this.noted(attempts, this.settleSoon(attempts)),
     maxStatements: CONCURRENT_SETTLEMENTS,
     minInterval: SETTLEMENT_INTERVAL,
     enoughRows: ENOUGH_ATTEMPTS,
-    retryAfter: (error) => {
-      if (isMissingPartition(error)) return 0;
-      return isTransientFailure(error) ? SETTLEMENT_RETRY_DELAY : undefined;
-    },
   });
+  /**
+   * Settles attempts whose lanes are locked, possibly for hours. Each batch settles those whose lanes are free by then, and leaves the
+   * others to the next one.
+   */
+  private readonly lateSettlements = new BatchedStatement<FinishedAttempt, boolean>({
+    ...this.batching,
+    execute: (attempts) => this.settleSoon(attempts),
+    maxStatements: 1,
+    minInterval: LATE_SETTLEMENT_INTERVAL,
+  });
+  private readonly lockedLanes = new Set<string>();
+  /** Settlements that run, with the clients of their endpoints. */
+  private readonly running = new Map<Promise<unknown>, ReadonlySet<string>>();
+  /** Workers that were not connected when `resumeStranded()` last ran. */
+  private absentWorkers: readonly number[] = [];
+  private worker: LocalWorker | undefined;
+
+  @Inject()
+  private readonly failures!: JobFailures;
 
   constructor(
     private readonly repository: DeliveryQueueRepository,
@@ -68,11 +97,10 @@ export class DeliveryQueueService {
     private readonly configuration: WebhookDeliveriesConfiguration,
   ) {}
 
-  /** Workers that were not connected when `resumeStranded()` last ran. */
-  private absentWorkers: readonly number[] = [];
-
-  /** Set by `DeliveryWorker`, if this process has one. */
-  worker: LocalWorker | undefined;
+  /** @param worker the one of this process, if it has one */
+  serve(worker: LocalWorker | undefined): void {
+    this.worker = worker;
+  }
 
   /**
    * @param worker identifies the process
@@ -89,8 +117,9 @@ export class DeliveryQueueService {
     const lanes = withinShares(due, slots);
     // Claiming sets when a lane is due next, also for a lane without room.
     const claimed = await this.repository.claim([...lanes.values()], slots.free, worker);
+    if (claimed.hasDropped) this.transaction.afterCommit(() => this.worker?.onLaneDue());
     return {
-      deliveries: claimed.map((delivery) => ({
+      deliveries: claimed.deliveries.map((delivery) => ({
         ...delivery,
         lane: lanes.get(delivery.endpointId) as LockedLane,
       })),
@@ -99,13 +128,44 @@ export class DeliveryQueueService {
   }
 
   /** Resolves when the attempt is settled. Attempts that end at about the same time are settled together. */
-  settle(attempt: FinishedAttempt): Promise<void> {
+  async settle(attempt: FinishedAttempt): Promise<void> {
+    const { endpointId } = attempt.delivery;
     this.recorder.count(attempt);
-    return this.settlements.add(attempt);
+    if (!this.lockedLanes.has(endpointId) && (await this.settlements.add(attempt))) return;
+    this.lockedLanes.add(endpointId);
+    try {
+      while (!(await this.lateSettlements.add(attempt)));
+    } finally {
+      this.lockedLanes.delete(endpointId);
+    }
+  }
+
+  /**
+   * Returns the settlement that has locked, or is about to lock, lanes of one of the clients; undefined if none runs, or several: under
+   * load, there is always one, and waiting for it does not help.
+   */
+  runningSettlementOf(clientIds: ReadonlySet<string>): Promise<unknown> | undefined {
+    const [only, ...others] = this.running;
+    if (!only || others.length > 0) return undefined;
+    const [settlement, ofClients] = only;
+    return [...ofClients].some((id) => clientIds.has(id)) ? settlement : undefined;
+  }
+
+  private async noted(
+    attempts: readonly FinishedAttempt[],
+    settlement: Promise<readonly boolean[]>,
+  ): Promise<readonly boolean[]> {
+    this.running.set(settlement, new Set(attempts.map(({ delivery }) => delivery.client.clientId)));
+    try {
+      return await settlement;
+    } finally {
+      this.running.delete(settlement);
+    }
   }
 
   /** Finds deliveries that no worker was notified of, and settles attempts of workers that have ended. */
   async resumeStranded(): Promise<void> {
+    await this.repository.bringForward();
     await this.repository.wakeForgottenLanes();
     // Count interrupted attempts; otherwise an event that crashes its process would be retried forever.
     const { id = null, seesOthers = false, claimIds = [] } = this.worker ?? {};
@@ -125,46 +185,73 @@ export class DeliveryQueueService {
     );
   }
 
-  /** Settles the attempts, without those whose lease expired. Another process has settled and logged these. */
-  private async settleUnexpired(attempts: readonly FinishedAttempt[]): Promise<void> {
+  /** Settles the attempts, without those whose lanes stay locked. @returns whether each has ended */
+  private async settleSoon(attempts: readonly FinishedAttempt[]): Promise<readonly boolean[]> {
     try {
-      await this.settleOrThrow(attempts);
+      await this.settleNow(attempts, LANE_TIMEOUT);
+      return attempts.map(() => true);
     } catch (error) {
-      if (!(error instanceof LeasesExpired)) throw error;
-      for (const { delivery } of error.attempts) {
-        const { id, attempt } = delivery;
-        this.logger.warn('The lease of an attempt expired before it was settled', { delivery: id, attempt });
-      }
-      await this.settleUnexpired(attempts.filter((attempt) => !error.attempts.includes(attempt)));
+      if (!isLockTimeout(error)) throw error;
     }
+    const free = await this.settleFree(attempts);
+    return attempts.map(({ delivery }) => free.has(delivery.endpointId));
   }
 
-  /**
-   * Changes the request log, deliveries and lanes in one transaction. The lanes come last, so that they are locked for a short
-   * time: publishers skip locked lanes.
-   *
-   * @throws LeasesExpired
-   */
+  /** Settles the attempts whose lanes are not locked. @returns the endpoints of these lanes */
   @Transactional()
-  private async settleOrThrow(attempts: readonly FinishedAttempt[]): Promise<void> {
-    await this.recorder.log(attempts);
-    const { ids: settled, hasDueLane } = await this.repository.settle(
-      attempts.map((attempt) => this.settlementOf(attempt)),
-    );
-    const unsettled = attempts.filter(({ delivery }) => !settled.has(delivery.id));
-    const expired = unsettled.length === 0 ? unsettled : await this.withExistingEndpoint(unsettled);
-    if (expired.length > 0) throw new LeasesExpired(expired);
-    if (hasDueLane) this.transaction.afterCommit(() => this.worker?.onLaneDue());
+  private async settleFree(attempts: readonly FinishedAttempt[]): Promise<ReadonlySet<string>> {
+    const endpointIds = attempts.map(({ delivery }) => delivery.endpointId);
+    const free = await this.repository.lockFreeLanes(endpointIds);
+    // A deleted endpoint has no lane.
+    const existing = await this.repository.existingEndpoints(endpointIds);
+    for (const id of endpointIds) if (!existing.has(id)) free.add(id);
+    await this.settleAll(attempts.filter(({ delivery }) => free.has(delivery.endpointId)));
+    return free;
+  }
+
+  /** Settles the attempts with one statement, which commits by itself, unless the log entries need another one. */
+  private settleNow(attempts: readonly FinishedAttempt[], laneTimeout = 0): Promise<void> {
+    const settle = this.repository.isLogDistributed ? this.settleTogether : this.settleAll;
+    return settle.call(this, attempts, laneTimeout);
+  }
+
+  @Transactional()
+  private async settleTogether(attempts: readonly FinishedAttempt[], laneTimeout: number): Promise<void> {
+    await this.settleAll(attempts, laneTimeout);
   }
 
   /**
-   * Returns the attempts whose endpoint still exists. Their lease expired, so another process has already logged them.
-   * If the endpoint was deleted, nothing has logged the attempt yet.
+   * Settles the attempts, without those whose lease expired: another process has settled and logged these.
+   *
+   * @param laneTimeout milliseconds to wait for a lane; 0 for no limit
    */
-  private async withExistingEndpoint(attempts: readonly FinishedAttempt[]): Promise<FinishedAttempt[]> {
-    const ids = attempts.map(({ delivery }) => delivery.endpointId);
-    const existing = await this.repository.existingEndpoints(ids);
-    return attempts.filter(({ delivery }) => existing.has(delivery.endpointId));
+  private async settleAll(attempts: readonly FinishedAttempt[], laneTimeout = 0): Promise<void> {
+    if (attempts.length === 0) return;
+    const settlements = attempts.map((attempt) => ({
+      ...this.settlementOf(attempt),
+      entry: this.recorder.entryOf(attempt),
+    }));
+    const { ids: ended, hasDueLane } = await this.repository.settle(settlements, laneTimeout);
+    if (hasDueLane) this.wakeWorker();
+    const others = attempts.filter(({ delivery }) => !ended.has(delivery.id));
+    if (others.length === 0) return;
+    const existing = await this.repository.existingEndpoints(
+      others.map(({ delivery }) => delivery.endpointId),
+    );
+    for (const { delivery } of others) {
+      const { id, attempt, endpointId } = delivery;
+      if (existing.has(endpointId))
+        this.logger.warn('The lease of an attempt expired before it was settled', { delivery: id, attempt });
+    }
+    // The endpoints of the others were deleted while the statement waited for their lanes, so nothing has logged the attempts yet.
+    await this.settleAll(others.filter(({ delivery }) => !existing.has(delivery.endpointId)));
+  }
+
+  /** Lets the worker claim, once the lanes are unlocked. */
+  private wakeWorker(): void {
+    const wake = (): void => this.worker?.onLaneDue();
+    if (this.transaction.isOpen) this.transaction.afterCommit(wake);
+    else wake();
   }
 
   private settlementOf(finished: FinishedAttempt): Settlement {

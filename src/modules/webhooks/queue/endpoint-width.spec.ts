@@ -1,4 +1,5 @@
-import { adaptWidth, WIDTH_RULE, type EndpointWidth } from './endpoint-width.js';
+import { adaptWidth, type EndpointWidth } from '../../../../test/support/webhooks/adapted-width.js';
+import { WIDTH_RULE } from './endpoint-width.js';
 
 const MAX_WIDTH = 100;
 

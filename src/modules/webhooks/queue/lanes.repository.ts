@@ -2,8 +2,12 @@ import { Injectable } from '@nestjs/common';
 import { Transaction } from '../../../infrastructure/database/index.js';
 import { ENTRY_QUERY_TIMEOUT_MESSAGE, LogReads } from '../../request-logs/index.js';
 import { EndpointLanes, type EndpointHealth } from '../../webhook-endpoints/index.js';
+import { LANE, ORGANIZATION } from './sql/lane.js';
 
-/** What changes of an endpoint mean for its lane, and what pages show of it. */
+const DELIVERIES_PER_STATEMENT = 10_000;
+const LONG_QUEUE = 1_000;
+
+/** Applies changes of an endpoint to its lane, and reads the state of lanes for pages. */
 @Injectable()
 export class LanesRepository extends EndpointLanes {
   constructor(
@@ -16,7 +20,7 @@ export class LanesRepository extends EndpointLanes {
   async healthOf(endpointIds: readonly string[]): Promise<Map<string, EndpointHealth>> {
     const rows = await this.transaction.manager.query<(EndpointHealth & { readonly id: string })[]>(
       `SELECT endpoint_id AS id, last_success_at AS "lastSuccessAt", consecutive_failures AS "consecutiveFailures",
-              not_before > '-infinity' AS throttled, paused_at IS NOT NULL AS paused
+              not_before > '-infinity' AS throttled, ${LANE.isPaused} AS paused
          FROM webhook_lane WHERE endpoint_id = ANY ($1)`,
       [endpointIds],
     );
@@ -33,6 +37,21 @@ export class LanesRepository extends EndpointLanes {
     return row?.count ?? 0;
   }
 
+  async hasLongQueue(endpointId: string): Promise<boolean> {
+    const rows = await this.transaction.manager.query<object[]>(
+      'SELECT FROM webhook_delivery WHERE endpoint_id = $1 OFFSET $2 LIMIT 1',
+      [endpointId, LONG_QUEUE],
+    );
+    return rows.length > 0;
+  }
+
+  async open(id: string): Promise<void> {
+    await this.transaction.manager.query(
+      `INSERT INTO webhook_lane (endpoint_id, organization_id) SELECT id, ${ORGANIZATION} FROM webhook_endpoint WHERE id = $1`,
+      [id],
+    );
+  }
+
   /** An endpoint that has no lane yet gets one. */
   async pause(id: string, now: Date): Promise<boolean> {
     const changed = await this.transaction.manager.query<object[]>(
@@ -40,7 +59,7 @@ export class LanesRepository extends EndpointLanes {
        SELECT endpoint.id, organization_id, $2 FROM webhook_endpoint endpoint
          JOIN api_client client ON client.id = client_id
         WHERE endpoint.id = $1
-           ON CONFLICT (endpoint_id) DO UPDATE SET paused_at = $2 WHERE webhook_lane.paused_at IS NULL
+           ON CONFLICT (endpoint_id) DO UPDATE SET paused_at = $2 WHERE NOT (webhook_lane.paused_at < 'infinity') IS TRUE
        RETURNING 1`,
       [id, now],
     );
@@ -50,11 +69,48 @@ export class LanesRepository extends EndpointLanes {
   /** The time until the endpoint is disabled starts again with its next failure. */
   async resume(id: string): Promise<boolean> {
     const changed = await this.transaction.change(
-      `UPDATE webhook_lane SET paused_at = NULL, failing_since = NULL
-        WHERE endpoint_id = $1 AND paused_at IS NOT NULL`,
+      `UPDATE webhook_lane SET paused_at = CASE WHEN is_reserved THEN 'infinity'::timestamptz END, failing_since = NULL
+        WHERE endpoint_id = $1 AND ${LANE.isPaused}`,
       [id],
     );
     return changed > 0;
+  }
+
+  async reserve(id: string): Promise<void> {
+    await this.transaction.manager.query(
+      `INSERT INTO webhook_lane (endpoint_id, organization_id, is_reserved, paused_at)
+       SELECT id, ${ORGANIZATION}, true, 'infinity' FROM webhook_endpoint WHERE id = $1
+           ON CONFLICT (endpoint_id) DO UPDATE
+          SET is_reserved = true, paused_at = COALESCE(webhook_lane.paused_at, 'infinity')`,
+      [id],
+    );
+  }
+
+  async noteNotified(id: string, now: Date): Promise<void> {
+    await this.transaction.manager.query('UPDATE webhook_lane SET notified_at = $2 WHERE endpoint_id = $1', [
+      id,
+      now,
+    ]);
+  }
+
+  async dropDeliveries(id: string): Promise<{ readonly oldest: Date | null; readonly hasMore: boolean }> {
+    const [dropped] = await this.transaction.manager.query<
+      [{ readonly oldest: Date | null; hasMore: boolean }]
+    >(
+      `WITH endpoint AS MATERIALIZED (
+              SELECT id FROM webhook_endpoint WHERE id = $1 AND disabled_at IS NOT NULL FOR NO KEY UPDATE),
+            dropped AS (
+              DELETE FROM webhook_delivery
+               WHERE id = ANY (ARRAY(SELECT delivery.id
+                                       FROM webhook_delivery delivery JOIN endpoint ON endpoint.id = delivery.endpoint_id
+                                      WHERE claim_id IS NULL
+                                      LIMIT ${DELIVERIES_PER_STATEMENT}
+                                        FOR UPDATE OF delivery SKIP LOCKED))
+              RETURNING event_created_at)
+       SELECT min(event_created_at) AS oldest, count(*) = ${DELIVERIES_PER_STATEMENT} AS "hasMore" FROM dropped`,
+      [id],
+    );
+    return dropped;
   }
 
   async forgetReceiver(id: string): Promise<void> {

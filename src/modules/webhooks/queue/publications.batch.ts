@@ -1,10 +1,16 @@
+import { setTimeout as pause } from 'node:timers/promises';
 import { Injectable } from '@nestjs/common';
-import { BatchedStatement, repeatedOnce, Transaction } from '../../../infrastructure/database/index.js';
-import type { NewEvent } from '../events/webhook-events.repository.js';
+import {
+  BatchedStatement,
+  repeatedOnce,
+  Transaction,
+  type Positioned,
+} from '../../../infrastructure/database/index.js';
+import { metadataOffset, type NewEvent } from '../webhook-event.js';
 import { WebhookDeliveriesConfiguration } from '../webhook-deliveries.configuration.js';
 import type { Reservation } from './attempt-slots.js';
-import type { QueuedDelivery } from './delivery.js';
-import { PUBLISH_EVENTS, type ImmediateDelivery } from './sql/publish-events.js';
+import type { QueuedDelivery } from '../delivery.js';
+import { FEW_EVENTS, PUBLISH_FEW, PUBLISH_MANY, type ImmediateDelivery } from './sql/publish-events.js';
 
 /** A client's key for an event. With the same key and content, the event is published once. */
 export interface Idempotency {
@@ -17,15 +23,24 @@ export interface Publication {
   readonly event: NewEvent;
   readonly organizationId: string;
   readonly idempotency: Idempotency | undefined;
+  readonly session: RequiredSession | undefined;
 }
 
 /**
- * `duplicate`: the key has an earlier event. `conflict`: it was used for an event with different content. `failed`: the event
- * was not stored, or it is unknown whether it was.
+ * `required`: an event is refused unless its session exists and belongs to its client and user. `attached`: and it gets the metadata of
+ * the session.
+ */
+export type RequiredSession = 'required' | 'attached';
+
+/**
+ * `duplicate`: the key has an earlier event. `conflict`: it was used for an event with different content. `session_not_found`: the
+ * event is refused. `failed`: the event was not stored, or it is unknown whether it was.
  */
 export type PublishResult =
-  | { readonly outcome: 'published' | 'duplicate'; readonly eventId: string }
-  | { readonly outcome: 'conflict' }
+  | {
+      readonly outcome: 'published' | 'duplicate' | 'conflict' | 'session_not_found';
+      readonly eventId: string;
+    }
   | { readonly outcome: 'failed'; readonly error: Error };
 
 export interface LocalWorker {
@@ -36,19 +51,22 @@ export interface LocalWorker {
   readonly seesOthers: boolean;
   /** Called after a settlement if a lane has further deliveries that are due. */
   onLaneDue(): void;
+  /** The claim that runs. Meanwhile, no slots can be reserved. */
+  readonly runningClaim: Promise<unknown> | undefined;
+  /** Returns the settlement that locks lanes of these clients at the moment, if there is one. */
+  runningSettlementOf(clientIds: ReadonlySet<string>): Promise<unknown> | undefined;
   reserve(organizationIds: ReadonlySet<string>): Reservation;
   start(delivery: QueuedDelivery): void;
 }
 
 type ClaimLimits = Omit<Reservation, 'release'> & { readonly worker: number };
 
-interface PublishedKey extends Idempotency {
-  readonly clientId: string;
-  readonly eventId: string;
-}
-
 const EVENTS_PER_STATEMENT = 1_000;
 const CONCURRENT_STATEMENTS = 2;
+/** Milliseconds after which a statement probably waits for a lock, which must not stop other publications. */
+const STATEMENT_PATIENCE = 20;
+/** Milliseconds for which a statement waits for a claim or a settlement at most. Usually, these take less. */
+const LOCK_PATIENCE = 10;
 const NO_CLAIMS: ClaimLimits = { total: 0, perOrganization: new Map(), worker: 0 };
 
 /**
@@ -57,8 +75,7 @@ const NO_CLAIMS: ClaimLimits = { total: 0, perOrganization: new Map(), worker: 0
  */
 @Injectable()
 export class PublicationsBatch {
-  /** Set by `DeliveryWorker`. Undefined if this process has no worker, or when the worker stops. */
-  worker: LocalWorker | undefined;
+  private worker: LocalWorker | undefined;
   private readonly statements = new BatchedStatement<Publication, PublishResult>({
     execute: (publications) =>
       repeatedOnce(
@@ -67,12 +84,19 @@ export class PublicationsBatch {
       ),
     maxRows: EVENTS_PER_STATEMENT,
     maxStatements: CONCURRENT_STATEMENTS,
+    // Of two statements at the same time, one would pass the lanes that the other has locked.
+    aloneFor: STATEMENT_PATIENCE,
   });
 
   constructor(
     private readonly transaction: Transaction,
     private readonly configuration: WebhookDeliveriesConfiguration,
   ) {}
+
+  /** @param worker makes the attempts from now on; undefined when it stops. A process without a worker makes none */
+  serve(worker: LocalWorker | undefined): void {
+    this.worker = worker;
+  }
 
   /**
    * Publishes in the open transaction. Without one, resolves when the events are committed, and an event that cannot be
@@ -89,36 +113,55 @@ export class PublicationsBatch {
     );
   }
 
-  /** Stores what the database does not have, because the response to the first statement was lost. */
+  /**
+   * Stores what the database does not have, because the response to the first statement was lost. That statement may still be running:
+   * it may commit after this method has looked, so that the second one meets its events, or waits for them. Then this looks again.
+   */
   private async storeMissing(publications: readonly Publication[]): Promise<PublishResult[]> {
+    const missing = await this.missingAmong(publications);
+    let results: PublishResult[] = [];
+    try {
+      if (missing.length > 0) results = await this.storeAndStart(missing);
+    } catch (error) {
+      if ((await this.missingAmong(missing)).length === missing.length) throw error;
+      return this.storeMissing(publications);
+    }
+    const byEvent = new Map(missing.map(({ event }, index) => [event.id, results[index] as PublishResult]));
+    return publications.map(({ event: { id } }) => byEvent.get(id) ?? { outcome: 'published', eventId: id });
+  }
+
+  private async missingAmong(publications: readonly Publication[]): Promise<Publication[]> {
     const events = publications.map(({ event }) => event);
     const rows = await this.transaction.manager.query<{ id: string }[]>(
       'SELECT id FROM webhook_event WHERE id = ANY ($1) AND created_at = ANY ($2)',
       [events.map(({ id }) => id), events.map(({ createdAt }) => createdAt)],
     );
     const stored = new Set(rows.map(({ id }) => id));
-    const missing = publications.filter(({ event }) => !stored.has(event.id));
-    const results = missing.length === 0 ? [] : await this.storeAndStart(missing);
-    const byEvent = new Map(missing.map(({ event }, index) => [event.id, results[index] as PublishResult]));
-    return events.map(({ id }) => byEvent.get(id) ?? { outcome: 'published', eventId: id });
+    return publications.filter(({ event }) => !stored.has(event.id));
   }
 
   private async storeAndStart(publications: readonly Publication[]): Promise<PublishResult[]> {
     const { worker } = this;
     if (!worker) return (await this.store(publications, NO_CLAIMS)).results;
+    // Under load, there is always a claim. It takes many deliveries, and waiting for it does not help.
+    const claim = publications.length === 1 ? worker.runningClaim : undefined;
+    const lock =
+      claim ?? worker.runningSettlementOf(new Set(publications.map(({ event }) => event.clientId)));
+    // The statement would pass the lanes that are locked, and its deliveries would need another claim.
+    if (lock)
+      await Promise.race([lock, pause(LOCK_PATIENCE, undefined, { ref: false })]).catch(() => undefined);
     const organizationIds = new Set(publications.map(({ organizationId }) => organizationId));
     const { release, ...room } = worker.reserve(organizationIds);
     try {
       const { results, claimed } = await this.store(publications, { ...room, worker: worker.id });
-      const byEvent = new Map(publications.map((publication) => [publication.event.id, publication]));
-      for (const delivery of claimed) {
-        const { event, organizationId } = byEvent.get(delivery.eventId) as Publication;
+      for (const { position, body, ...delivery } of claimed) {
+        const { event, organizationId } = publications[position - 1] as Publication;
         worker.start({
           ...delivery,
           attempt: 1,
           attemptsAllowed: this.configuration.attemptsAllowed,
           client: { clientId: event.clientId, environment: event.environment },
-          event,
+          event: body ? { ...event, body } : event,
           // Only proven lanes give their deliveries to a publishing process.
           lane: { organizationId, isProven: true },
         });
@@ -133,65 +176,32 @@ export class PublicationsBatch {
   private async store(
     publications: readonly Publication[],
     claims: ClaimLimits,
-  ): Promise<{ results: PublishResult[]; claimed: ImmediateDelivery[] }> {
+  ): Promise<{ results: PublishResult[]; claimed: (ImmediateDelivery & Positioned)[] }> {
     const { attemptsAllowed, endpointConcurrency: maxWidth } = this.configuration;
-    const rows = await PUBLISH_EVENTS.run(
+    const statement = publications.length > FEW_EVENTS ? PUBLISH_MANY : PUBLISH_FEW;
+    const rows = await statement.run(
       this.transaction.manager,
       { maxClaims: claims.total, worker: claims.worker, attemptsAllowed, maxWidth },
-      publications.map(({ event, organizationId, idempotency }) => ({
+      publications.map(({ event, organizationId, idempotency, session }) => ({
         ...event,
         organizationId,
         organizationRoom: claims.perOrganization.get(organizationId) ?? 0,
         key: idempotency?.key,
         contentHash: idempotency?.contentHash,
+        requiresSession: session !== undefined,
+        metadataAt: session === 'attached' ? metadataOffset(event.body) : undefined,
       })),
     );
-    const withNewKey = new Set(rows[0]?.keyed);
+    const results: PublishResult[] = publications.map(({ event }) => ({
+      outcome: 'published',
+      eventId: event.id,
+    }));
+    for (const { position, outcome, eventId } of rows)
+      if (position !== null && outcome !== null && eventId !== null)
+        results[position - 1] = { outcome, eventId };
     return {
-      results: await this.resultsOf(publications, withNewKey),
-      claimed: rows.filter((row): row is typeof row & ImmediateDelivery => row.id !== null),
+      results,
+      claimed: rows.filter((row): row is typeof row & ImmediateDelivery & Positioned => row.id !== null),
     };
-  }
-
-  /** @param withNewKey the events that the statement stored with their idempotency keys; it stored none whose key existed */
-  private async resultsOf(
-    publications: readonly Publication[],
-    withNewKey: ReadonlySet<string>,
-  ): Promise<PublishResult[]> {
-    const isRepeated = ({ event, idempotency }: Publication): boolean =>
-      idempotency !== undefined && !withNewKey.has(event.id);
-    const repeated = publications.filter(isRepeated);
-    // A separate statement, because the snapshot of the first one may be older than the keys that it met. Its failure must
-    // not fail the whole batch, because the other events may be committed by now.
-    const earlier = repeated.length === 0 ? [] : await this.keysOf(repeated).catch((error: Error) => error);
-    const nameOf = (clientId: string, key: string | undefined): string => `${clientId} ${key}`;
-    const byKey = new Map(
-      (earlier instanceof Error ? [] : earlier).map((published) => [
-        nameOf(published.clientId, published.key),
-        published,
-      ]),
-    );
-    return publications.map((publication): PublishResult => {
-      const { event, idempotency } = publication;
-      if (!isRepeated(publication)) return { outcome: 'published', eventId: event.id };
-      if (earlier instanceof Error) return { outcome: 'failed', error: earlier };
-      const published = byKey.get(nameOf(event.clientId, idempotency?.key));
-      // Also if the key was deleted after the statement met it: the event was not stored.
-      if (!idempotency || !published?.contentHash.equals(idempotency.contentHash))
-        return { outcome: 'conflict' };
-      return { outcome: 'duplicate', eventId: published.eventId };
-    });
-  }
-
-  private keysOf(publications: readonly Publication[]): Promise<PublishedKey[]> {
-    return this.transaction.manager.query<PublishedKey[]>(
-      `SELECT client_id AS "clientId", key, event_id AS "eventId", content_hash AS "contentHash"
-         FROM webhook_event_key
-        WHERE (client_id, key) IN (SELECT * FROM unnest($1::uuid[], $2::text[]))`,
-      [
-        publications.map(({ event }) => event.clientId),
-        publications.map(({ idempotency }) => idempotency?.key),
-      ],
-    );
   }
 }

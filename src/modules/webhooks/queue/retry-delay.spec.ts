@@ -1,4 +1,4 @@
-import { delayUntilRetry } from './delivery.js';
+import { delayUntilRetry } from '../delivery.js';
 
 const DELAYS = [180_000, 300_000];
 
@@ -10,6 +10,11 @@ describe('delayUntilRetry', () => {
     [2, 0.5, 330_000],
   ])('after attempt %i with random value %d is %d ms', (attempts, random, delay) => {
     expect(delayUntilRetry({ attempts, allowed: 3 }, DELAYS, undefined, random)).toBe(delay);
+  });
+
+  it('grows to 15 minutes for a delivery that waits for its key, also without other delays', () => {
+    const after = (attempts: number) => delayUntilRetry({ attempts, allowed: attempts + 1 }, [0], undefined);
+    expect([20, 21, 25, 32, 32_000].map(after)).toEqual([0, 2_000, 32_000, 900_000, 900_000]);
   });
 
   it('is undefined after the last attempt', () => {

@@ -1,31 +1,33 @@
+import { isDeepStrictEqual } from 'node:util';
 import { Injectable } from '@nestjs/common';
 import { Interval } from '@nestjs/schedule';
 import { RecurringJob, Transactional } from '../../../infrastructure/database/index.js';
 import { Clock, MINUTE, SECOND } from '../../../infrastructure/time/index.js';
 import { RequestLogRepository } from '../../request-logs/index.js';
 import { DeliveryQueueRepository } from '../queue/delivery-queue.repository.js';
-import { ResendsRepository, type ClaimedResend } from './resends.repository.js';
+import { ResendsRepository, type ClaimedResend, type ResendPlace } from './resends.repository.js';
+import type { ReadPosition } from './resend.entity.js';
 
-const EVENTS_PER_PAGE = 1_000;
 /** Milliseconds for which an attempt may wait to be settled while the database is not available, and then be dated back. */
 const MAX_UNSETTLED = 10 * MINUTE;
 /** The UUID before all others. */
 const NIL = '00000000-0000-0000-0000-000000000000';
 
-/** The next events of a resend, and those that the endpoint had received when the log was read. */
+type RunningResend = Omit<ClaimedResend, 'eventIds'>;
+
+/** The next events of a resend, and the places before and after them. */
 interface Page {
-  readonly page: readonly string[];
-  readonly handled: number;
-  readonly received: readonly string[];
-  readonly readAt: Date;
+  readonly eventIds: readonly string[];
+  readonly from: ResendPlace;
+  readonly to: ResendPlace;
 }
 
 /**
- * Runs resends, one at a time in each process. If no events were selected, first reads which events the endpoint missed while it was
- * disabled, and its log. Memory grows with the number of events, about 100 bytes for each.
+ * Runs resends page by page, in rounds: one page of each client, however many clients there are. After the page, any process can
+ * continue. If no events were selected, reads which events the endpoint missed while it was disabled, and then its log.
  *
- * Events are queued in portions, so that the lane of the endpoint is never locked for long. The lanes of other endpoints are not
- * affected.
+ * Events are queued in portions, so that the lane of the endpoint is never locked for long. Attempts of other endpoints are settled
+ * meanwhile.
  */
 @Injectable()
 export class ResendsJob extends RecurringJob {
@@ -44,85 +46,99 @@ export class ResendsJob extends RecurringJob {
   }
 
   private async runAll(): Promise<void> {
-    for (;;) {
-      const resend = this.stopped.aborted ? undefined : await this.repository.claim();
-      if (!resend) return;
-      const eventIds = resend.eventIds ?? (await this.findMissed(resend));
-      let handled: number | undefined = resend.handled;
-      while (handled !== undefined && !this.stopped.aborted)
-        handled = await this.sendPage(resend, eventIds, handled);
-      if (!this.stopped.aborted) await this.repository.finish(resend.id, this.clock.now());
-    }
+    const served = new Set<string>();
+    do {
+      served.clear();
+      for (let next; !this.stopped.aborted && (next = await this.repository.claim([...served]));) {
+        served.add(next.clientId);
+        // A resend that fails must not keep the others waiting. It is repeated after its lease.
+        await this.runPage(next).catch((error: unknown) => this.report(error));
+      }
+    } while (served.size > 0 && !this.stopped.aborted);
   }
 
-  /** Queues the next events that the endpoint has not received. @returns how many are handled then, or undefined at the end */
-  private async sendPage(
-    resend: ClaimedResend,
-    eventIds: readonly string[],
-    handled: number,
-  ): Promise<number | undefined> {
-    const page = eventIds.slice(handled, handled + EVENTS_PER_PAGE);
-    if (page.length === 0) return undefined;
+  private async runPage(resend: ClaimedResend): Promise<void> {
+    const page = await this.pageOf(resend);
+    if (!page || !(await this.sendPage(resend, page)))
+      await this.repository.finish(resend.id, this.clock.now());
+  }
+
+  /** Returns undefined at the end. */
+  private async pageOf({ eventIds, ...resend }: ClaimedResend): Promise<Page | undefined> {
+    const { handled, position } = resend;
+    const from = { handled, position };
+    if (!eventIds)
+      return position?.of === 'attempts'
+        ? this.failed(resend, from, position)
+        : this.unpublished(resend, from);
+    const to = { handled: handled + eventIds.length, position: null };
+    return eventIds.length === 0 ? undefined : { eventIds, from, to };
+  }
+
+  /** Returns events that were not published to the endpoint, because it was disabled. */
+  private async unpublished(resend: RunningResend, from: ResendPlace): Promise<Page> {
+    const since = resend.since.toISOString();
+    // Attempts of the resend itself come later. They are not read.
+    const until =
+      from.position?.until ?? (await this.requestLog.lastAttemptAt(resend))?.toISOString() ?? since;
+    const { createdAt, id } = from.position ?? { createdAt: since, id: NIL };
+    const events = await this.repository.missedEvents(resend.endpointId, {
+      createdAt: new Date(createdAt),
+      id,
+    });
+    const last = events.at(-1);
+    const position: ReadPosition = last
+      ? { of: 'events', createdAt: last.createdAt.toISOString(), id: last.id, until }
+      : { of: 'attempts', createdAt: since, id: '0', until };
+    return { eventIds: events.map((event) => event.id), from, to: { ...from, position } };
+  }
+
+  /** Returns events of which an attempt has failed. */
+  private async failed(
+    resend: RunningResend,
+    from: ResendPlace,
+    { createdAt, id, until }: ReadPosition,
+  ): Promise<Page | undefined> {
+    const start = { createdAt: new Date(createdAt), id };
+    const attempts = await this.requestLog.attempts(resend, start, new Date(until));
+    const last = attempts.at(-1);
+    if (!last) return undefined;
+    const eventIds = new Set(attempts.filter(({ hasFailed }) => hasFailed).map(({ eventId }) => eventId));
+    const position = { of: 'attempts' as const, createdAt: last.createdAt.toISOString(), id: last.id, until };
+    return { eventIds: [...eventIds], from, to: { ...from, position } };
+  }
+
+  /** Queues the events of a page that the endpoint has not received. @returns false if the endpoint was deleted */
+  private async sendPage(resend: RunningResend, page: Page): Promise<boolean> {
     // Reading weeks of the log takes seconds, for which the lane cannot be locked.
     const readAt = new Date(Math.max(resend.since.getTime(), this.clock.now().getTime() - MAX_UNSETTLED));
-    const received = await this.requestLog.receivedAmong(resend, page, resend.since);
-    return this.queuePage(resend, { page, handled, received, readAt });
+    const received = await this.requestLog.receivedAmong(resend, page.eventIds, resend.since);
+    return this.queuePage(resend, page, { received, readAt });
   }
 
   /**
-   * Queues a page and counts it in the same transaction: a process that takes over continues after it. While the lane is locked, no
-   * attempt is settled, so no event can be received in between.
+   * Queues a page and stores the next place in the same transaction: the process that continues begins there. While the lane is
+   * locked, no attempt is settled, so no event can be received in between.
    */
   @Transactional()
   private async queuePage(
-    resend: ClaimedResend,
-    { page, handled, received, readAt }: Page,
-  ): Promise<number | undefined> {
+    resend: RunningResend,
+    { eventIds, from, to }: Page,
+    { received, readAt }: { readonly received: readonly string[]; readonly readAt: Date },
+  ): Promise<boolean> {
     const { id, endpointId, batchId } = resend;
-    if (!(await this.queue.lockLane(endpointId))) return undefined;
-    const current = await this.repository.lockHandled(id);
+    if (eventIds.length > 0 && !(await this.queue.lockLane(endpointId))) return false;
+    const current = await this.repository.lockPlace(id);
     // Another process has taken over.
-    if (current !== handled) return current;
-    const all = new Set([...received, ...(await this.requestLog.receivedAmong(resend, page, readAt))]);
-    const missing = page.filter((eventId) => !all.has(eventId));
-    // What was not selected and waits for a retry is retried as planned.
-    const sent = await this.queue.sendAgain(endpointId, missing, { sendsWaiting: batchId !== null });
-    await this.repository.progress(id, { ...sent, handled: page.length, received: all.size });
-    return handled + page.length;
-  }
-
-  /** Finds the events that the endpoint missed while it was disabled, and those whose last attempt has failed. */
-  private async findMissed(resend: ClaimedResend): Promise<readonly string[]> {
-    const { id, endpointId, since } = resend;
-    const missed = new Set<string>();
-    await this.readAll(
-      id,
-      { createdAt: since, id: NIL },
-      (position) => this.repository.missedEvents(endpointId, position),
-      (event) => missed.add(event.id),
-    );
-    await this.readAll(
-      id,
-      { createdAt: since, id: '0' },
-      (position) => this.requestLog.attempts(resend, position),
-      ({ eventId, hasFailed }) => (hasFailed ? missed.add(eventId) : missed.delete(eventId)),
-    );
-    return this.stopped.aborted ? [] : this.repository.select(id, [...missed]);
-  }
-
-  /** Calls `visit` for each row after a position, oldest first, until the process stops. */
-  private async readAll<Position, Row extends Position>(
-    resendId: string,
-    first: Position,
-    next: (position: Position) => Promise<readonly Row[]>,
-    visit: (row: Row) => unknown,
-  ): Promise<void> {
-    let position: Position | undefined = first;
-    while (position && !this.stopped.aborted) {
-      const page: readonly Row[] = await next(position);
-      for (const row of page) visit(row);
-      position = page.at(-1);
-      await this.repository.progress(resendId);
-    }
+    if (current?.handled !== from.handled || !isDeepStrictEqual(current.position, from.position)) return true;
+    const all = new Set([...received, ...(await this.requestLog.receivedAmong(resend, eventIds, readAt))]);
+    const missing = eventIds.filter((eventId) => !all.has(eventId));
+    // Deliveries that were not selected and wait for a retry are retried as planned.
+    const sent =
+      missing.length === 0
+        ? { queued: 0, sending: 0 }
+        : await this.queue.sendAgain(endpointId, missing, { sendsWaiting: batchId !== null });
+    await this.repository.progress(id, to, { ...sent, received: all.size });
+    return true;
   }
 }

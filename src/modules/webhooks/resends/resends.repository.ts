@@ -1,65 +1,20 @@
 import { Injectable } from '@nestjs/common';
-import { Column, Entity, PrimaryGeneratedColumn } from 'typeorm';
-import { Transaction, DeleteAfter } from '../../../infrastructure/database/index.js';
+import { hasCome, Transaction } from '../../../infrastructure/database/index.js';
 import type { AttributedClient } from '../../../infrastructure/http/index.js';
-import { DAY } from '../../../infrastructure/time/index.js';
-import type { EventPosition } from '../events/webhook-events.repository.js';
+import { MINUTE, SECOND } from '../../../infrastructure/time/index.js';
+import type { EventPosition } from '../webhook-event.js';
 import { IS_SUBSCRIBED } from '../queue/sql/lane.js';
+import { Resend } from './resend.entity.js';
 
-/** A request to send events to an endpoint again: all that it has not received since a time, or selected ones. */
-@Entity({ name: 'webhook_recovery' })
-class Resend {
-  @PrimaryGeneratedColumn('uuid', {})
-  id!: string;
+/** How many of the selected events are handled, or how far the missed events have been read. */
+export type ResendPlace = Pick<Resend, 'handled' | 'position'>;
 
-  @Column({ name: 'endpoint_id', type: 'uuid' })
-  endpointId!: string;
+export type ResendProgress = Omit<Resend, 'eventIds' | 'leaseUntil' | 'position'>;
 
-  /** Shared by the resends that a user started together, one per endpoint; null for all events since the time. */
-  @Column({ name: 'resend_id', type: 'uuid', nullable: true })
-  batchId!: string | null;
+export type SelectedResend = ResendProgress & Pick<Resend, 'eventIds'>;
 
-  @Column({ type: 'timestamptz', precision: 3 })
-  since!: Date;
-
-  @Column({ name: 'requested_at', type: 'timestamptz', precision: 3 })
-  requestedAt!: Date;
-
-  @DeleteAfter(90 * DAY)
-  @Column({ name: 'finished_at', type: 'timestamptz', precision: 3, nullable: true })
-  finishedAt!: Date | null;
-
-  /** The events, until all are handled; null until they are found, if none were selected. */
-  @Column({ name: 'event_ids', type: 'uuid', array: true, nullable: true })
-  eventIds!: string[] | null;
-
-  @Column({ type: 'integer', default: 0 })
-  selected!: number;
-
-  /** How many of the events have been handled. A process that takes over continues there. */
-  @Column({ type: 'integer', default: 0 })
-  handled!: number;
-
-  /** Deliveries queued so far. */
-  @Column({ type: 'integer', default: 0 })
-  queued!: number;
-
-  /** Events that were not queued, because the endpoint has received them since. */
-  @Column({ type: 'integer', default: 0 })
-  received!: number;
-
-  /** Selected events that were not queued, because they were being sent already. */
-  @Column({ type: 'integer', default: 0 })
-  sending!: number;
-
-  /** A process that sends the events again renews its lease. */
-  @Column({ name: 'lease_until', type: 'timestamptz', default: '-infinity' })
-  leaseUntil!: Date;
-}
-
-export type ResendProgress = Omit<Resend, 'eventIds' | 'leaseUntil'>;
-
-export type ClaimedResend = ResendProgress & AttributedClient & Pick<Resend, 'eventIds'>;
+/** A resend of which this process sends the next page: of the selected events, if there are any. */
+export type ClaimedResend = ResendProgress & AttributedClient & Pick<Resend, 'eventIds' | 'position'>;
 
 /** Events to be sent to an endpoint. */
 interface SelectedEvents {
@@ -70,9 +25,11 @@ interface SelectedEvents {
 
 const COLUMNS = `recovery.id, resend_id AS "batchId", endpoint_id AS "endpointId", since, requested_at AS "requestedAt",
   finished_at AS "finishedAt", selected, handled, queued, received, sending`;
-/** A process that runs a resend renews its lease with each page. */
+/** A page takes far less. */
 const LEASE = '2 minutes';
-const EVENTS_PER_PAGE = 5_000;
+/** Milliseconds. */
+const STATEMENT_TIMEOUT = 2 * SECOND;
+const EVENTS_PER_PAGE = 1_000;
 
 /** Resends of events to endpoints. An endpoint has one at a time. */
 @Injectable()
@@ -121,75 +78,64 @@ export class ResendsRepository {
     return recovery;
   }
 
-  /** Returns the resends of a batch of a client, in the order of their endpoints. */
-  ofBatch(clientId: string, batchId: string): Promise<ResendProgress[]> {
-    return this.transaction.manager.query<ResendProgress[]>(
-      `SELECT ${COLUMNS} FROM webhook_recovery recovery JOIN webhook_endpoint endpoint ON endpoint.id = endpoint_id
+  /** Returns the resends of a batch of a client with their events, in the order of their endpoints. */
+  ofBatch(clientId: string, batchId: string): Promise<SelectedResend[]> {
+    return this.transaction.manager.query<SelectedResend[]>(
+      `SELECT ${COLUMNS}, event_ids AS "eventIds" FROM webhook_recovery recovery JOIN webhook_endpoint endpoint ON endpoint.id = endpoint_id
         WHERE resend_id = $1 AND client_id = $2
         ORDER BY endpoint.created_at, endpoint.id`,
       [batchId, clientId],
     );
   }
 
-  /** Claims a resend that no process runs. */
-  async claim(): Promise<ClaimedResend | undefined> {
+  /** Claims the next page of a resend that no process runs, of another client than these. */
+  async claim(servedClientIds: readonly string[]): Promise<ClaimedResend | undefined> {
     const [resend] = await this.transaction.manager.query<ClaimedResend[]>(
       `WITH recovery AS (
          UPDATE webhook_recovery SET lease_until = now() + interval '${LEASE}'
-          WHERE id = (SELECT id FROM webhook_recovery
-                       WHERE finished_at IS NULL AND lease_until < now()
-                       ORDER BY requested_at LIMIT 1 FOR UPDATE SKIP LOCKED)
+          WHERE id = (SELECT waiting.id FROM webhook_recovery waiting JOIN webhook_endpoint its_endpoint ON its_endpoint.id = waiting.endpoint_id
+                       WHERE finished_at IS NULL AND ${hasCome('lease_until', 2 * MINUTE)} AND its_endpoint.client_id <> ALL ($1)
+                       ORDER BY requested_at LIMIT 1 FOR UPDATE OF waiting SKIP LOCKED)
          RETURNING *)
-       SELECT client_id AS "clientId", client.environment, event_ids AS "eventIds", ${COLUMNS}
+       SELECT client_id AS "clientId", client.environment, position,
+              event_ids[handled + 1 : handled + ${EVENTS_PER_PAGE}] AS "eventIds", ${COLUMNS}
          FROM recovery
          JOIN webhook_endpoint endpoint ON endpoint.id = endpoint_id
          JOIN api_client client ON client.id = client_id`,
+      [servedClientIds],
     );
     return resend;
   }
 
-  /** Renews the lease and counts what was done. */
+  /** Counts what was done, stores the place from which the resend continues, and ends the lease. */
   async progress(
     id: string,
-    { handled = 0, queued = 0, received = 0, sending = 0 }: Partial<ResendProgress> = {},
+    { handled, position }: ResendPlace,
+    { queued, received, sending }: Pick<ResendProgress, 'queued' | 'received' | 'sending'>,
   ): Promise<void> {
     await this.transaction.manager.query(
       `UPDATE webhook_recovery
-          SET handled = handled + $2, queued = queued + $3, received = received + $4, sending = sending + $5,
-              lease_until = now() + interval '${LEASE}'
+          SET handled = $2, position = $3, queued = queued + $4, received = received + $5, sending = sending + $6,
+              lease_until = '-infinity'
         WHERE id = $1`,
-      [id, handled, queued, received, sending],
+      [id, handled, position, queued, received, sending],
     );
   }
 
-  /**
-   * Remembers the events that were found, so that a process that takes over continues with them.
-   *
-   * @returns those that a process has remembered first; none if the resend has finished
-   */
-  async select(id: string, eventIds: readonly string[]): Promise<readonly string[]> {
-    const [resend] = await this.transaction.changedRows<{ readonly eventIds: readonly string[] }>(
-      `UPDATE webhook_recovery
-          SET event_ids = COALESCE(event_ids, $2), selected = cardinality(COALESCE(event_ids, $2::uuid[]))
-        WHERE id = $1 AND finished_at IS NULL
-      RETURNING event_ids AS "eventIds"`,
-      [id, eventIds],
-    );
-    return resend?.eventIds ?? [];
-  }
-
-  /** Locks a running resend. @returns how many events have been handled */
-  async lockHandled(id: string): Promise<number | undefined> {
-    const [resend] = await this.transaction.manager.query<Pick<Resend, 'handled'>[]>(
-      'SELECT handled FROM webhook_recovery WHERE id = $1 AND finished_at IS NULL FOR UPDATE',
+  /** Locks a running resend, and limits how long each statement of the transaction may keep others waiting. @returns its place */
+  async lockPlace(id: string): Promise<ResendPlace | undefined> {
+    await this.transaction.manager.query(`SET LOCAL statement_timeout = ${STATEMENT_TIMEOUT}`);
+    const [place] = await this.transaction.manager.query<ResendPlace[]>(
+      'SELECT handled, position FROM webhook_recovery WHERE id = $1 AND finished_at IS NULL FOR UPDATE',
       [id],
     );
-    return resend?.handled;
+    return place;
   }
 
   async finish(id: string, now: Date): Promise<void> {
     await this.transaction.manager.query(
-      'UPDATE webhook_recovery SET finished_at = $2, event_ids = NULL WHERE id = $1 AND finished_at IS NULL',
+      `UPDATE webhook_recovery SET finished_at = $2, event_ids = CASE WHEN resend_id IS NOT NULL THEN event_ids END
+        WHERE id = $1 AND finished_at IS NULL`,
       [id, now],
     );
   }

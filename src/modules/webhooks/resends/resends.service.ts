@@ -5,17 +5,19 @@ import {
   type DashboardActor,
   type DashboardScope,
 } from '../../../infrastructure/auth/index.js';
-import { Transactional } from '../../../infrastructure/database/index.js';
+import { Transactional, type Check } from '../../../infrastructure/database/index.js';
 import { INVALID_FIELD, NOT_FOUND } from '../../../infrastructure/errors/index.js';
 import type { AttributedClient } from '../../../infrastructure/http/index.js';
 import { maskedUrl } from '../../../infrastructure/logging/index.js';
-import { Clock, DAY, type Period } from '../../../infrastructure/time/index.js';
+import { Clock, CLOCK_TOLERANCE, DAY, type Period } from '../../../infrastructure/time/index.js';
 import { AuditLog, changesBetween } from '../../audit-logs/index.js';
 import {
   OrganizationQueryQueue,
   RequestLogRepository,
   RequestLogsConfiguration,
+  unlessBusy,
   validPeriod,
+  type AttemptSummary,
   type FailedDeliveries,
 } from '../../request-logs/index.js';
 import {
@@ -23,17 +25,9 @@ import {
   WebhookEndpointsService,
   type WebhookEndpointResponse,
 } from '../../webhook-endpoints/index.js';
-import {
-  notSubscribed,
-  RESEND_RUNNING,
-  UNKNOWN_EVENT,
-  type QueuedDeliveriesResponse,
-  type RecoveryResponse,
-} from '../deliveries/deliveries.dto.js';
+import { RESEND_RUNNING, type RecoveryResponse } from '../deliveries.dto.js';
 import { PublishedEventsRepository } from '../events/published-events.repository.js';
-import { WebhookEventsRepository } from '../events/webhook-events.repository.js';
-import { DeliveryQueueRepository } from '../queue/delivery-queue.repository.js';
-import { ResendsRepository, type ResendProgress } from './resends.repository.js';
+import { ResendsRepository, type ResendProgress, type SelectedResend } from './resends.repository.js';
 import { MAX_SELECTED, selectedFrom, type ResendQuery } from './resends.dto.js';
 
 /** How many failed attempts one resend considers, the newest of the filter. Deliveries have up to three, or more if they were resent. */
@@ -61,8 +55,18 @@ export interface ResendPlan {
   };
 }
 
+/**
+ * The outcomes of the events of a resend so far. Events that are not queued yet count as waiting. Events that have neither an attempt
+ * nor a waiting delivery were skipped.
+ */
+export type ResendOutcomes = Readonly<Record<'delivered' | 'failed' | 'waiting' | 'skipped', number>>;
+
 /** A resend that a user started, with its endpoint unless that was deleted. */
-export type StartedResend = ResendProgress & { readonly endpoint: WebhookEndpointResponse | undefined };
+export interface StartedResend extends ResendProgress {
+  readonly endpoint: WebhookEndpointResponse | undefined;
+  /** Undefined if version 0.4.0 ended the resend, if the request log no longer has its attempts, or if the log is too busy. */
+  readonly outcomes: ResendOutcomes | undefined;
+}
 
 type Found = Pick<FailedDeliveries, 'eventIds' | 'endpointIds'> &
   Pick<ResendPlan, 'period' | 'isCut'> & { readonly received: number };
@@ -71,15 +75,13 @@ const RECOVERY_RUNNING = 'A recovery of one of these endpoints is running. Try a
 const RESEND_NOT_FOUND =
   'Nothing was sent again under this address, or its endpoints were deleted. What was sent again is shown for 90 days.';
 
-/** Sends events again: one, all that an endpoint has not received since a time, or selected ones to several endpoints. */
+/** Sends events again: all that an endpoint has not received since a time, or selected ones to several endpoints. */
 @Injectable()
 export class ResendsService {
   constructor(
     private readonly clients: AccessibleClients,
     private readonly endpoints: WebhookEndpointsService,
-    private readonly events: WebhookEventsRepository,
     private readonly publishedEvents: PublishedEventsRepository,
-    private readonly queue: DeliveryQueueRepository,
     private readonly requestLog: RequestLogRepository,
     private readonly repository: ResendsRepository,
     private readonly auditLog: AuditLog,
@@ -87,24 +89,6 @@ export class ResendsService {
     private readonly configuration: RequestLogsConfiguration,
     private readonly clock: Clock,
   ) {}
-
-  /** Sends one event to an endpoint now, whether or not it was received. */
-  @Transactional()
-  async redeliver(actor: DashboardActor, id: string, eventId: string): Promise<QueuedDeliveriesResponse> {
-    const endpoint = await this.endpoints.requireActive(actor, id);
-    const event = isUUID(eventId) ? await this.events.find(endpoint.client.clientId, eventId) : undefined;
-    if (!event) throw INVALID_FIELD.error(UNKNOWN_EVENT);
-    const isSubscribed = event.isTest || !endpoint.events || endpoint.events.includes(event.name);
-    if (!isSubscribed) throw INVALID_FIELD.error(notSubscribed(event.name));
-    // The endpoint may have been deleted since it was read.
-    if (!(await this.queue.lockLane(id))) throw WEBHOOK_ENDPOINT_NOT_FOUND.error();
-    const { queued } = await this.queue.sendAgain(id, [eventId], { includeTests: true });
-    if (queued > 0) {
-      const changes = changesBetween({}, { deliveries: queued, event_id: eventId });
-      await this.endpoints.record('webhook.resend', actor, endpoint, changes);
-    }
-    return { queued };
-  }
 
   /** Has `ResendsJob` send all events that the endpoint has not received since the time. */
   @Transactional()
@@ -117,7 +101,7 @@ export class ResendsService {
     });
     // The endpoint may have been deleted since it was read.
     if (!recovery) throw WEBHOOK_ENDPOINT_NOT_FOUND.error();
-    // It sends only the selected events.
+    // The running resend sends only the selected events.
     if (recovery.batchId !== null) throw INVALID_FIELD.error(RESEND_RUNNING);
     if (recovery.isNew)
       await this.endpoints.record('webhook.resend', actor, endpoint, changesBetween({}, { since: start }));
@@ -159,14 +143,21 @@ export class ResendsService {
    * Starts a batch of resends, unless one with this ID was started.
    *
    * @param id from the form, so that a form that is sent twice starts one batch
+   * @param check refuses a plan that sends to other endpoints than the user was shown
    * @throws ApiError INVALID_FIELD if there is nothing to send, or an endpoint has a running recovery
    */
-  async start(scope: DashboardScope, id: string, query: ResendQuery): Promise<void> {
+  async start(
+    scope: DashboardScope,
+    id: string,
+    query: ResendQuery,
+    check: Check<ResendPlan>,
+  ): Promise<void> {
     if (!isUUID(id)) throw INVALID_FIELD.error('The form is not complete. Reload the page.');
     const { clientId } = await this.clients.forEnvironment(scope.actor, scope.environment);
     const isStarted = async (): Promise<boolean> => (await this.repository.ofBatch(clientId, id)).length > 0;
     if (await isStarted()) return;
     const plan = await this.plan(scope, query);
+    check(plan);
     try {
       await this.add(scope, id, plan);
     } catch (error) {
@@ -180,11 +171,18 @@ export class ResendsService {
     { actor, environment }: DashboardScope,
     id: string,
   ): Promise<readonly [StartedResend, ...StartedResend[]]> {
-    const { clientId } = await this.clients.forEnvironment(actor, environment);
-    const resends = isUUID(id) ? await this.repository.ofBatch(clientId, id) : [];
+    const client = await this.clients.forEnvironment(actor, environment);
+    const resends = isUUID(id) ? await this.repository.ofBatch(client.clientId, id) : [];
     const { data: endpoints } = await this.endpoints.list(actor, environment);
     const endpointOf = ({ endpointId }: ResendProgress) => endpoints.find((each) => each.id === endpointId);
-    const [first, ...others] = resends.map((resend) => ({ ...resend, endpoint: endpointOf(resend) }));
+    const outcomes = await unlessBusy(
+      this.queries.run(actor.organizationId, () => this.outcomesOf(client, resends)),
+    );
+    const [first, ...others] = resends.map(({ eventIds, ...resend }, index) => ({
+      ...resend,
+      endpoint: endpointOf(resend),
+      outcomes: eventIds === null ? undefined : outcomes?.[index],
+    }));
     if (!first) throw NOT_FOUND.error(RESEND_NOT_FOUND);
     return [first, ...others];
   }
@@ -219,6 +217,35 @@ export class ResendsService {
       actor,
       target: { environment },
       changes: changesBetween({}, audited),
+    });
+  }
+
+  /**
+   * Counts by the last attempts since the resends were requested, and by the deliveries that wait for another attempt. Undefined for
+   * resends whose first attempts the log no longer has.
+   */
+  private async outcomesOf(
+    client: AttributedClient,
+    resends: readonly SelectedResend[],
+  ): Promise<ResendOutcomes[] | undefined> {
+    const ids = [...new Set(resends.flatMap(({ eventIds }) => eventIds ?? []))];
+    const [first] = resends;
+    if (!first || ids.length === 0 || first.requestedAt < this.oldest()) return undefined;
+    // In this order: a delivery that ends in between is counted as waiting, not as skipped.
+    const pending = await this.publishedEvents.pending(client.clientId, ids);
+    // The clock of the process that logs an attempt may be behind.
+    const since = new Date(first.requestedAt.getTime() - CLOCK_TOLERANCE);
+    const attempts = await this.requestLog.attemptsOf(client, ids, since);
+    return resends.map(({ endpointId, eventIds, handled, finishedAt }) => {
+      const isOf = (each: { readonly endpointId: string }): boolean => each.endpointId === endpointId;
+      const queued = new Set(pending.filter(isOf).map(({ eventId }) => eventId));
+      const lastOf = new Map(attempts.filter(isOf).map(({ eventId, last }) => [eventId, last]));
+      const outcomes = { delivered: 0, failed: 0, waiting: 0, skipped: 0 };
+      for (const [index, eventId] of (eventIds ?? []).entries()) {
+        const isWaiting = queued.has(eventId) || (index >= handled && finishedAt === null);
+        outcomes[isWaiting ? 'waiting' : outcomeOf(lastOf.get(eventId))] += 1;
+      }
+      return outcomes;
     });
   }
 
@@ -261,6 +288,12 @@ export class ResendsService {
 
 function sum(numbers: readonly number[]): number {
   return numbers.reduce((total, number) => total + number, 0);
+}
+
+/** @param last the last attempt; undefined if there was none */
+function outcomeOf(last: AttemptSummary['last'] | undefined): 'delivered' | 'failed' | 'skipped' {
+  if (!last) return 'skipped';
+  return last.reason === null ? 'delivered' : 'failed';
 }
 
 /** @param recovery undefined if the endpoint has had none */

@@ -1,4 +1,5 @@
 import { Webhook } from 'standardwebhooks';
+import { VERSION } from '../../../infrastructure/project-files/index.js';
 import { deliveryHeaders, type DeliveryToSign } from './event-signer.js';
 
 const BODY = Buffer.from('{"event":"AUTHENTICATED","session_id":"s-1","external_user_id":"zoë-😀"}');
@@ -18,7 +19,7 @@ describe('deliveryHeaders', () => {
       'Content-Length': String(BODY.length),
       'Encryption-Type': 'HMAC-SHA256',
       'Service-Signature': expect.stringMatching(/^[A-Za-z0-9+/]{43}=$/),
-      'User-Agent': 'MerchantConnectivityService-Webhooks/1.0',
+      'User-Agent': `MerchantConnectivityService-Webhooks/${VERSION}`,
       'webhook-id': DELIVERY.eventId,
       'webhook-timestamp': '1710864923',
       'webhook-signature': expect.stringMatching(/^v1,[A-Za-z0-9+/]{43}=$/),

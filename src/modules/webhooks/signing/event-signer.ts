@@ -1,9 +1,13 @@
 import { createHmac } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
 import type { AttributedClient } from '../../../infrastructure/http/index.js';
+import { VERSION } from '../../../infrastructure/project-files/index.js';
 import { Clock } from '../../../infrastructure/time/index.js';
 import { SigningSecrets } from '../../api-clients/index.js';
-import type { ClaimedDelivery } from '../queue/delivery.js';
+import { EndpointKeys, standardSignature, type MessageSigner } from '../../webhook-endpoints/index.js';
+import type { ClaimedDelivery } from '../delivery.js';
+
+export { standardSignature } from '../../webhook-endpoints/index.js';
 
 export interface DeliveryToSign {
   /** The same in every delivery of the event, so that receivers can recognize duplicates. */
@@ -18,17 +22,25 @@ export interface DeliveryToSign {
   readonly secret: string;
   /** The client's other valid secret during a rotation. `Service-Signature` has no room for a second signature. */
   readonly otherSecrets?: readonly string[];
+  /** The keys that make `webhook-signature`, unless only the client's secrets do; undefined stands for the secrets. */
+  readonly signers?: readonly (MessageSigner | undefined)[];
+  /** The endpoint's own headers. */
+  readonly headers?: Readonly<Record<string, string>>;
 }
 
-const USER_AGENT = 'MerchantConnectivityService-Webhooks/1.0';
+const USER_AGENT = `MerchantConnectivityService-Webhooks/${VERSION}`;
 
 /** Returns all headers of one delivery attempt (specification, "Events"). */
 export function deliveryHeaders(delivery: DeliveryToSign): Record<string, string> {
-  const { eventId, body, now, secret, otherSecrets = [] } = delivery;
+  const { eventId, body, now, secret, otherSecrets = [], signers = [undefined], headers } = delivery;
   const contentLength = body.length;
   const timestampSeconds = Math.floor(now.getTime() / 1000);
   const message = { id: eventId, timestampSeconds, body };
+  const signatures = signers.flatMap((sign) =>
+    sign ? [sign(message)] : [secret, ...otherSecrets].map((each) => standardSignature(message, each)),
+  );
   return {
+    ...headers,
     'Content-Type': 'application/json',
     'Content-Length': String(contentLength),
     'Encryption-Type': 'HMAC-SHA256',
@@ -36,7 +48,7 @@ export function deliveryHeaders(delivery: DeliveryToSign): Record<string, string
     'User-Agent': USER_AGENT,
     'webhook-id': eventId,
     'webhook-timestamp': String(timestampSeconds),
-    'webhook-signature': [secret, ...otherSecrets].map((each) => standardSignature(message, each)).join(' '),
+    'webhook-signature': signatures.join(' '),
   };
 }
 
@@ -62,43 +74,32 @@ export function serviceSignature(parts: SignedParts, secret: string): string {
   return createHmac('sha256', secret).update(signed.flat().join('|')).digest('base64');
 }
 
-/** The signed parts of a message in the Standard Webhooks specification. */
-interface SignedMessage {
-  readonly id: string;
-  readonly timestampSeconds: number;
-  readonly body: Buffer;
-}
-
-/**
- * Returns one signature of the header `webhook-signature` (Standard Webhooks 1.0.0, "Signature scheme", symmetric). The key
- * is the UTF-8 text of the client secret; the secret is not decoded from base64.
- */
-export function standardSignature(
-  { id, timestampSeconds, body }: SignedMessage,
-  secret: string | Buffer,
-): string {
-  const signature = createHmac('sha256', secret).update(`${id}.${timestampSeconds}.`).update(body);
-  return `v1,${signature.digest('base64')}`;
-}
-
 /** An event that is about to be sent, with the client's valid secrets. The first one is the active one. */
 export interface SignableEvent extends Pick<ClaimedDelivery, 'secretVersions'> {
   readonly client: Pick<AttributedClient, 'clientId'>;
   readonly event: Pick<ClaimedDelivery['event'], 'id' | 'name' | 'sessionId' | 'body'>;
+  /** Absent if the event is not sent to an endpoint. */
+  readonly endpointId?: string;
+  readonly signingRevision?: number;
+  readonly url?: string;
 }
 
 @Injectable()
 export class EventSigner {
   constructor(
     private readonly secrets: SigningSecrets,
+    private readonly keys: EndpointKeys,
     private readonly clock: Clock,
   ) {}
 
-  /** Returns all headers of one delivery of the event, which is sent now. */
-  async headersOf({ client, event, secretVersions }: SignableEvent): Promise<Record<string, string>> {
+  /** Returns all headers of one delivery of the event, which is sent now. @throws KeyUnavailable */
+  async headersOf(signable: SignableEvent): Promise<Record<string, string>> {
+    const { client, event, secretVersions, endpointId, signingRevision, url = '' } = signable;
     const { id: eventId, name, sessionId, body } = event;
     const [secret, ...otherSecrets] = await this.secrets.of(client.clientId, secretVersions);
+    const own =
+      endpointId && signingRevision ? await this.keys.of(endpointId, signingRevision, url) : undefined;
     const now = this.clock.now();
-    return deliveryHeaders({ eventId, event: name, sessionId, body, now, secret, otherSecrets });
+    return deliveryHeaders({ eventId, event: name, sessionId, body, now, secret, otherSecrets, ...own });
   }
 }

@@ -8,10 +8,7 @@ describe('The horizon', () => {
 
   beforeEach(() => {
     [last, publishers] = [0, []];
-    const events = {
-      lastPosition: () => Promise.resolve(last),
-      publishers: () => Promise.resolve(publishers),
-    };
+    const events = { publishing: () => Promise.resolve({ last, publishers: new Set(publishers) }) };
     horizon = new EventHorizon(events as unknown as WebhookStreamRepository);
   });
 

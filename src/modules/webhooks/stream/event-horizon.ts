@@ -7,6 +7,8 @@ import { WebhookStreamRepository } from './webhook-stream.repository.js';
 /** Milliseconds. A transaction that publishes usually takes a few. */
 const LOOK_AGAIN = 10;
 const REACH_TIMEOUT = 5 * SECOND;
+/** Milliseconds. A failover takes longer. */
+const RECENT = SECOND;
 /** Seconds. */
 export const RETRY_AFTER = 5;
 
@@ -30,14 +32,22 @@ export function streamUnavailable(): ApiError {
 @Injectable()
 export class EventHorizon {
   private position = 0;
+  /** The last position of any event, when the database was last looked at. */
+  private last = 0;
   /** The next position of the horizon, and the transactions that have to end first. */
   private next: { readonly position: number; readonly publishers: ReadonlySet<string> } | undefined;
   private reading: Promise<number> | undefined;
+  private lookedAt = -Infinity;
 
   constructor(private readonly events: WebhookStreamRepository) {}
 
   get current(): number {
     return this.position;
+  }
+
+  /** Whether the database was looked at a moment ago: since then, it has hardly gone back to an earlier state. */
+  get isRecent(): boolean {
+    return performance.now() - this.lookedAt < RECENT;
   }
 
   /** Whether the horizon waits for the end of a transaction. */
@@ -52,15 +62,28 @@ export class EventHorizon {
    * @throws ApiError if a transaction that publishes does not end
    */
   async reach(): Promise<number> {
-    const deadline = performance.now() + REACH_TIMEOUT;
-    // Without listeners, nothing has moved the horizon meanwhile: it must not go back to an old position first.
-    this.next = undefined;
-    do {
-      const position = await this.advance();
-      if (!this.isWaiting) return position;
-      await sleep(LOOK_AGAIN);
-    } while (performance.now() < deadline);
+    if (await this.approach(REACH_TIMEOUT)) return this.position;
     throw streamUnavailable();
+  }
+
+  /**
+   * Waits until everything before this call is within the horizon, which may not have moved for a long time.
+   *
+   * @param milliseconds how long at most
+   * @returns whether it is
+   */
+  async approach(milliseconds: number): Promise<boolean> {
+    const deadline = performance.now() + milliseconds;
+    // A look that has begun before this call may have missed the last events.
+    await this.reading?.catch(() => undefined);
+    await this.advance();
+    const target = this.last;
+    while (this.position < target) {
+      if (performance.now() >= deadline) return false;
+      await sleep(LOOK_AGAIN);
+      await this.advance();
+    }
+    return true;
   }
 
   /** Moves the horizon as far as possible. Concurrent calls share the work. */
@@ -70,9 +93,8 @@ export class EventHorizon {
   }
 
   private async read(): Promise<number> {
-    const last = await this.events.lastPosition();
-    // In a statement of its own, which must not begin before the other one has ended.
-    const publishers = new Set(await this.events.publishers());
+    const { last, publishers } = await this.events.publishing();
+    [this.last, this.lookedAt] = [last, performance.now()];
     if (last < this.position) {
       // After a crash, PostgreSQL assigns positions again that it had not yet written to disk.
       this.position = last;

@@ -8,7 +8,7 @@ import {
 import { NO_ACCESS } from '../../../infrastructure/errors/index.js';
 import { Topic } from '../../../infrastructure/openapi/index.js';
 import { PlatformOperation } from '../../../infrastructure/surfaces/index.js';
-import { DEVELOPMENT_ONLY, STREAM_WEBHOOKS } from './webhook-stream.dto.js';
+import { DEVELOPMENT_ONLY, STREAM_SCOPE, STREAM_WEBHOOKS } from './webhook-stream.dto.js';
 import { WebhookStreamService } from './webhook-stream.service.js';
 
 const GUARDS = [EnvironmentGuard('development', NO_ACCESS, DEVELOPMENT_ONLY)];
@@ -19,7 +19,7 @@ export class WebhookStreamController {
   constructor(private readonly stream: WebhookStreamService) {}
 
   @Get('webhooks/stream')
-  @PlatformOperation(STREAM_WEBHOOKS, { guards: GUARDS })
+  @PlatformOperation(STREAM_WEBHOOKS, STREAM_SCOPE, { guards: GUARDS })
   open(
     @CurrentClient() client: AuthenticatedClient,
     @Req() request: Request,

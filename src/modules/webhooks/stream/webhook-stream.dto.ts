@@ -4,6 +4,8 @@ import { withMessages, type OperationDocument } from '../../../infrastructure/op
 /** Listeners that one client can have at the same time, over all processes. */
 export const MAX_LISTENERS = 5;
 
+/** The scope that a stream requires. A stream ends when its key loses the scope. */
+export const STREAM_SCOPE = 'webhook_events:read';
 export const DEVELOPMENT_ONLY = 'The stream of webhooks requires development credentials.';
 export const TOO_MANY_LISTENERS = `This client has ${MAX_LISTENERS} listeners, which is the maximum. Stop one of them.`;
 export const UNKNOWN_EVENT =

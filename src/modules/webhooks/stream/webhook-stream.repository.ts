@@ -1,22 +1,55 @@
 import { Injectable } from '@nestjs/common';
 import {
+  prepared,
   presentProcesses,
   Transaction,
   Transactional,
   writingTransactions,
 } from '../../../infrastructure/database/index.js';
-import { HAS_BODY } from '../events/webhook-events.repository.js';
+import type { ApiError } from '../../../infrastructure/errors/index.js';
+import { HAS_BODY } from '../webhook-event.js';
 import { secretVersionsOf } from '../queue/sql/lane.js';
 import type { SignableEvent } from '../signing/event-signer.js';
 
 /** Kind of the `Presence` of processes that have listeners. */
 export const LISTENERS_LOCK = 1_279_873_876;
 
+/** How many listeners of a kind a client can have at the same time, over all processes. */
+export interface ListenerLimit {
+  readonly max: number;
+  /** Whether the listeners are waiting requests to the feed instead of streams. */
+  readonly readsFeed: boolean;
+  refusal(): ApiError;
+}
+
+interface NewListener {
+  readonly id: string;
+  readonly clientId: string;
+  /** Identifies the process that serves the listener. */
+  readonly process: number;
+}
+
 export interface StreamedEvent extends Pick<SignableEvent, 'event' | 'secretVersions'> {
   readonly position: number;
 }
 
 type Row = SignableEvent['event'] & Pick<SignableEvent, 'secretVersions'> & { readonly position: string };
+
+export interface Publishing {
+  /** The last position that an event got, whether or not its transaction has ended. */
+  readonly last: number;
+  readonly publishers: ReadonlySet<string>;
+}
+
+/**
+ * A transaction that is about to publish takes its lock before it gets a position. So the locks must be read after the position: the
+ * subquery, which depends on the position, cannot run earlier. Unlike `SELECT last_value`, the function requires no more than the
+ * privilege to publish.
+ */
+const PUBLISHING = prepared(
+  `WITH sequence AS MATERIALIZED (SELECT pg_sequence_last_value('webhook_event_position_seq') AS last)
+   SELECT last, ARRAY(${writingTransactions('webhook_event')} AND coalesce(last, 0) >= 0) AS publishers FROM sequence`,
+);
 
 /** Matches `webhook_event_stream_index`. */
 const IS_STREAMED = "environment = 'development' AND NOT is_test";
@@ -57,40 +90,40 @@ export class WebhookStreamRepository {
     return row && Number(row.position);
   }
 
-  /** Returns the last position that an event got, whether or not its transaction has ended. */
-  async lastPosition(): Promise<number> {
-    // Unlike `SELECT last_value`, this requires no more than the privilege to publish.
-    const [row] = await this.transaction.manager.query<[{ position: string | null }]>(
-      "SELECT pg_sequence_last_value('webhook_event_position_seq') AS position",
-    );
-    return Number(row.position);
-  }
-
-  /** Returns the open transactions that have published, or are about to. */
-  async publishers(): Promise<string[]> {
-    const rows = await this.transaction.manager.query<{ id: string }[]>(writingTransactions('webhook_event'));
-    return rows.map(({ id }) => id);
+  /** Returns the last position that an event got, and then the open transactions that have published, or are about to. */
+  async publishing(): Promise<Publishing> {
+    const [row] =
+      await this.transaction.manager.query<[{ last: string | null; publishers: string[] }]>(PUBLISHING);
+    return { last: Number(row.last), publishers: new Set(row.publishers) };
   }
 
   /**
-   * Adds a listener that a process serves, unless the client has the maximum. Listeners of processes that have ended do not count and are deleted.
+   * Adds a listener that a process serves, unless the client has the maximum. Listeners that nobody serves do not count and are
+   * deleted: those of processes that have ended, and those of this process that could not be deleted when they ended.
    *
+   * @param served the IDs of the client's listeners that the process serves
    * @returns whether the listener was added
    */
   @Transactional()
-  async addListener(id: string, clientId: string, process: number, max: number): Promise<boolean> {
+  async addListener(
+    { id, clientId, process }: NewListener,
+    served: ReadonlySet<string>,
+    { max, readsFeed }: Pick<ListenerLimit, 'max' | 'readsFeed'>,
+  ): Promise<boolean> {
     const { manager } = this.transaction;
     await this.transaction.lock(`webhook-listeners ${clientId}`);
     await manager.query(
       `DELETE FROM webhook_listener
-        WHERE client_id = $1 AND process NOT IN (${presentProcesses(LISTENERS_LOCK)})`,
-      [clientId],
+        WHERE client_id = $1
+          AND (process NOT IN (${presentProcesses(LISTENERS_LOCK)}) OR (process = $2 AND id <> ALL ($3)))`,
+      [clientId, process, [...served]],
     );
     const added = await manager.query<object[]>(
-      `INSERT INTO webhook_listener (id, client_id, process)
-       SELECT $1, $2, $3 WHERE (SELECT count(*) FROM webhook_listener WHERE client_id = $2) < $4
+      `INSERT INTO webhook_listener (id, client_id, process, reads_feed)
+       SELECT $1, $2, $3, $5
+        WHERE (SELECT count(*) FROM webhook_listener WHERE client_id = $2 AND reads_feed = $5) < $4
        RETURNING id`,
-      [id, clientId, process, max],
+      [id, clientId, process, max, readsFeed],
     );
     return added.length > 0;
   }

@@ -1,7 +1,7 @@
 import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises';
 import type { Notifications } from '../../../infrastructure/database/index.js';
 import type { Metrics } from '../../../infrastructure/metrics/index.js';
-import type { QueuedDelivery } from '../queue/delivery.js';
+import type { QueuedDelivery } from '../delivery.js';
 import type { DeliveryQueueService } from '../queue/delivery-queue.service.js';
 import type { LocalWorker, PublicationsBatch } from '../queue/publications.batch.js';
 import type { DeliverySender } from '../sender/delivery-sender.js';
@@ -15,11 +15,11 @@ describe('DeliveryWorker', () => {
   let notifiedAtClaim: (readonly string[])[];
   let notify: (endpointIds: string) => void;
   let sent: string[];
-  let publications: { worker?: LocalWorker | undefined };
+  let served: LocalWorker | undefined;
   let worker: DeliveryWorker;
 
   beforeEach(() => {
-    [claims, notifiedAtClaim, sent, publications] = [[], [], [], {}];
+    [claims, notifiedAtClaim, sent] = [[], [], []];
     const queue = {
       claim: (_worker: number, _slots: unknown, notified: readonly string[]) => {
         notifiedAtClaim.push(notified);
@@ -28,11 +28,12 @@ describe('DeliveryWorker', () => {
         );
       },
       settle: () => Promise.resolve(),
+      serve: () => undefined,
     };
     const sender = { send: ({ id }: QueuedDelivery) => Promise.resolve(sent.push(id)) };
     worker = new DeliveryWorker(
       queue as unknown as DeliveryQueueService,
-      publications as unknown as PublicationsBatch,
+      { serve: (by: LocalWorker | undefined) => (served = by) } as unknown as PublicationsBatch,
       sender as unknown as DeliverySender,
       {
         listen: (_channel: string, listener: typeof notify) => {
@@ -49,14 +50,14 @@ describe('DeliveryWorker', () => {
     worker.onApplicationBootstrap();
     await nextTurn();
     worker.beforeApplicationShutdown();
-    expect(publications.worker).toBeUndefined();
+    expect(served).toBeUndefined();
     claims[0]?.([DELIVERY]);
     await worker.onApplicationShutdown();
     expect([sent, claims.length]).toEqual([['1'], 1]);
   });
 
   it('reserves slots for publishers, except during a claim', async () => {
-    const reserved = (): number | undefined => publications.worker?.reserve(new Set(['organization'])).total;
+    const reserved = (): number | undefined => served?.reserve(new Set(['organization'])).total;
     worker.onApplicationBootstrap();
     await nextTurn();
     expect(reserved()).toBe(0);

@@ -1,6 +1,7 @@
 import { randomInt } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import {
+  Inject,
   Injectable,
   Logger,
   type BeforeApplicationShutdown,
@@ -9,12 +10,13 @@ import {
 } from '@nestjs/common';
 import {
   isDatabaseUnavailable,
+  JobFailures,
   Notifications,
   type Subscription,
 } from '../../../infrastructure/database/index.js';
 import { GaugeMetric, Metrics } from '../../../infrastructure/metrics/index.js';
 import { SECOND } from '../../../infrastructure/time/index.js';
-import type { QueuedDelivery } from '../queue/delivery.js';
+import type { QueuedDelivery } from '../delivery.js';
 import { DeliveryQueueService } from '../queue/delivery-queue.service.js';
 import { PublicationsBatch, type LocalWorker } from '../queue/publications.batch.js';
 import { LANES_CHANNEL, WORKER_LOCK } from '../queue/sql/lane.js';
@@ -84,6 +86,10 @@ export class DeliveryWorker
   private lastClaimAt = 0;
   private subscription: Subscription | undefined;
   private loop: Promise<void> | undefined;
+  runningClaim: Promise<unknown> | undefined;
+
+  @Inject()
+  private readonly failures!: JobFailures;
 
   constructor(
     private readonly queue: DeliveryQueueService,
@@ -111,8 +117,8 @@ export class DeliveryWorker
       },
       [WORKER_LOCK, this.id],
     );
-    this.queue.worker = this;
-    this.publications.worker = this;
+    this.queue.serve(this);
+    this.publications.serve(this);
     this.loop = this.run();
   }
 
@@ -120,7 +126,7 @@ export class DeliveryWorker
   beforeApplicationShutdown(): void {
     if (this.isStopping) return;
     this.enter(this.mode === 'claiming' ? 'lastClaim' : 'draining');
-    this.publications.worker = undefined;
+    this.publications.serve(undefined);
     this.wakeUp.abort();
   }
 
@@ -155,10 +161,13 @@ export class DeliveryWorker
       // Create the controller before claiming, so that a wake-up during the claim is not missed.
       this.wakeUp = new AbortController();
       this.enter('claiming');
-      const claimed = await this.claim();
+      const claim = this.claim();
+      this.runningClaim = claim;
+      const claimed = await claim;
+      this.runningClaim = undefined;
       for (const delivery of claimed ?? []) this.start(delivery);
       this.enter(this.isStopping ? 'draining' : 'waiting');
-      // A lane whose notification remains is locked by another process, but only for a moment: try again.
+      // A lane whose notification remains is locked by another process, but only for a moment: retry.
       const retries = claimed !== undefined && this.notified.size > 0 && this.slots.free > 0;
       if (!claimed?.length && !retries) await this.pause();
       await sleep(Math.max(0, this.lastClaimAt + CLAIM_INTERVAL - performance.now()));
@@ -201,6 +210,10 @@ export class DeliveryWorker
     return this.slots.reserve(isClaiming ? new Set() : organizationIds);
   }
 
+  runningSettlementOf(clientIds: ReadonlySet<string>): Promise<unknown> | undefined {
+    return this.queue.runningSettlementOf(clientIds);
+  }
+
   onLaneDue(): void {
     this.wakeUp.abort();
   }
@@ -219,9 +232,10 @@ export class DeliveryWorker
     const attempt = this.sender
       .send(delivery)
       .then((outcome) => this.queue.settle({ delivery, outcome }))
-      .catch((error: unknown) =>
-        this.logger.error('An attempt could not be made or settled; its lease will expire', error),
-      )
+      .catch((error: unknown) => {
+        this.failures.report(this, error);
+        this.logger.error('An attempt could not be made or settled; its lease will expire', error);
+      })
       .then(() => {
         this.inFlight.delete(delivery.claimId);
         const wasFull = this.slots.isFullFor(delivery.lane);
@@ -236,13 +250,15 @@ export class DeliveryWorker
     await sleep(POLL_INTERVAL, undefined, { signal }).catch(() => undefined);
   }
 
-  /** Logs once that the database is unavailable, not on every iteration. */
+  /** Logs once why the database is unavailable, not on every iteration. */
   private reportFailure(error: unknown): void {
+    const isNew = this.failures.report(this, error);
     if (!isDatabaseUnavailable(error)) {
       this.logger.error('Deliveries could not be claimed', error);
       return;
     }
-    if (!this.isReportedPaused) this.logger.warn(`Deliveries are paused: ${(error as Error).message}`);
+    if (isNew || !this.isReportedPaused)
+      this.logger.warn(`Deliveries are paused: ${(error as Error).message}`);
     this.isReportedPaused = true;
   }
 }

@@ -31,8 +31,8 @@ export class StrandedDeliveriesJob extends RecurringJob implements OnApplication
     return this.start(() => this.queue.resumeStranded());
   }
 
-  override async onApplicationShutdown(): Promise<void> {
+  override async beforeApplicationShutdown(): Promise<void> {
     clearTimeout(this.secondLook);
-    await super.onApplicationShutdown();
+    await super.beforeApplicationShutdown();
   }
 }

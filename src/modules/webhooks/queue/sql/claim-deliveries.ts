@@ -1,5 +1,5 @@
-import type { ClaimedDelivery } from '../delivery.js';
-import { LEASE_UNTIL } from './lane.js';
+import type { ClaimedDelivery } from '../../delivery.js';
+import { INDEXES_ONLY, LEASE_UNTIL, signingRevisionOf } from './lane.js';
 import type { LockedLane } from './lock-due-lanes.js';
 import { Statement } from '../../../../infrastructure/database/index.js';
 
@@ -19,7 +19,7 @@ export interface ClaimedRow extends Omit<ClaimedDelivery, 'client' | 'event' | '
  * Claims the first delivery of every lane before the second of any. The earliest delivery that remains unclaimed determines
  * when the lane is due next. The attempt goes to the URL that the endpoint has now.
  *
- * To be run with `INDEXES_ONLY`, after the statement that locks the lanes: the snapshot must not be older than the locks.
+ * To be run after the statement that locks the lanes: the snapshot must not be older than the locks.
  */
 export const CLAIM_DELIVERIES = new Statement<
   ClaimLimits,
@@ -27,7 +27,9 @@ export const CLAIM_DELIVERIES = new Statement<
   Pick<LockedLane, 'endpointId' | 'room'>
 >(
   `
-  WITH lane AS (SELECT * FROM unnest($endpointId::uuid[], $room::integer[]) AS lane (endpoint_id, room)),
+  WITH lane AS MATERIALIZED (
+         SELECT * FROM unnest($endpointId::uuid[], $room::integer[]) AS lane (endpoint_id, room) WHERE ${INDEXES_ONLY}
+          LIMIT cardinality($endpointId)),
        candidate AS MATERIALIZED (
          SELECT lane.endpoint_id, room, id, due_at, rank
            FROM lane
@@ -54,6 +56,7 @@ export const CLAIM_DELIVERIES = new Statement<
                   GROUP BY endpoint_id) state
           WHERE webhook_lane.endpoint_id = state.endpoint_id AND webhook_lane.endpoint_id = ANY ($endpointId))
   SELECT id, claim_id AS "claimId", endpoint_id AS "endpointId", url, attempts AS attempt,
-         attempts_allowed AS "attemptsAllowed", event_id AS "eventId", event_created_at AS "eventCreatedAt"
+         attempts_allowed AS "attemptsAllowed", event_id AS "eventId", event_created_at AS "eventCreatedAt",
+         ${signingRevisionOf('endpoint_id')} AS "signingRevision"
     FROM claimed`,
 );

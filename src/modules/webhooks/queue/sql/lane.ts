@@ -1,3 +1,4 @@
+import { hasCome } from '../../../../infrastructure/database/index.js';
 import { SECOND } from '../../../../infrastructure/time/index.js';
 import { WIDTH_RULE } from '../endpoint-width.js';
 
@@ -11,6 +12,12 @@ const LEASE = 30;
 const ENDPOINTS_PER_NOTIFICATION = 200;
 
 /**
+ * Whether the client paused the endpoint, or the service disabled it. A reserved lane, whose endpoint has a key or headers of its own,
+ * is paused without an end when it is not: release 0.4.0 does not know these, and must leave its deliveries alone.
+ */
+const IS_PAUSED = "(paused_at < 'infinity') IS TRUE";
+
+/**
  * SQL for the state of a lane: the row of an endpoint that says how many attempts are in flight and when its next delivery is
  * due. The width of a lane is the number of attempts that may be in flight, and its room is how many more can start.
  * docs/decisions/0011-delivery-engine.md gives the reasons.
@@ -19,7 +26,8 @@ export const LANE = {
   /** Concurrent attempts that the endpoint can take, as far as is known. */
   width: `floor(COALESCE(adaptive_width, ${WIDTH_RULE.startWidth}))::integer`,
   /** Whether attempts can start, apart from the lane's room. */
-  isReady: 'not_before <= now() AND paused_at IS NULL',
+  isReady: `${hasCome('not_before', PROBE_INTERVAL)} AND NOT (${IS_PAUSED})`,
+  isPaused: IS_PAUSED,
   isProven: `((consecutive_failures < ${WIDTH_RULE.failuresUntilNarrow}
                 AND last_success_at > now() - interval '${PROVEN_FOR}') IS TRUE)`,
 } as const;
@@ -28,6 +36,9 @@ export const LANE = {
 export const IS_SUBSCRIBED = `endpoint.disabled_at IS NULL
   AND (endpoint.events IS NULL OR event.event = ANY (endpoint.events))`;
 
+/** SQL for whether a lease has ended. */
+export const IS_LEASE_OVER = hasCome('claimed.lease_until', LEASE * SECOND);
+
 /** SQL for the end of a lease that begins now. */
 export const LEASE_UNTIL = `now() + interval '${LEASE} seconds'`;
 
@@ -35,11 +46,12 @@ export const LEASE_UNTIL = `now() + interval '${LEASE} seconds'`;
 export const ORGANIZATION = '(SELECT organization_id FROM api_client WHERE api_client.id = client_id)';
 
 /**
- * To be run first in a transaction that claims or settles. The queue is often empty when PostgreSQL plans a prepared statement. For
- * an empty table it would choose a sequential scan, and keep that plan while a long queue builds up:
+ * A condition, which is true, of the first part of a statement that claims or settles. PostgreSQL evaluates it once, when it begins to
+ * plan the statement, and then plans without sequential scans until the transaction ends. The queue is often empty at that time. For an
+ * empty table it would choose a sequential scan, and keep that plan while a long queue builds up:
  * docs/decisions/0032-plans-for-a-long-queue.md.
  */
-export const INDEXES_ONLY = 'SET LOCAL enable_seqscan = off';
+export const INDEXES_ONLY = 'indexes_only()';
 
 /** Channel that is notified of endpoints that have new deliveries. The payload is their IDs, separated by commas. */
 export const LANES_CHANNEL = 'webhook_lanes';
@@ -56,6 +68,11 @@ export function notifyLanes(endpoints: string): string {
                     FROM (SELECT endpoint_id, row_number() OVER () / ${ENDPOINTS_PER_NOTIFICATION} AS part
                             FROM (${endpoints}) endpoint) numbered
                    GROUP BY part) notification`;
+}
+
+/** SQL for the revision of the own keys and headers of an endpoint. */
+export function signingRevisionOf(endpointId: string): string {
+  return `(SELECT signing_revision FROM webhook_endpoint WHERE webhook_endpoint.id = ${endpointId})`;
 }
 
 /** SQL for the versions of a client's secrets that sign now. The first one is the active one. */

@@ -1,6 +1,6 @@
-import type { DeliveryLane } from '../delivery.js';
+import type { DeliveryLane } from '../../delivery.js';
 import { WIDTH_RULE } from '../endpoint-width.js';
-import { LANE } from './lane.js';
+import { INDEXES_ONLY, LANE } from './lane.js';
 import { Statement } from '../../../../infrastructure/database/index.js';
 
 /** Limits of one search for lanes in which attempts can start. */
@@ -37,7 +37,7 @@ export const LOCK_DUE_LANES = new Statement<LaneLimits, LockedLane>(
   WITH proven AS MATERIALIZED (
          SELECT endpoint_id, organization_id, in_flight = 0 AS is_idle, ${PROVEN_WIDTH} - in_flight AS room
            FROM webhook_lane
-          WHERE ${IS_DUE} AND in_flight < ${PROVEN_WIDTH} AND ${LANE.isProven}
+          WHERE ${INDEXES_ONLY} AND ${IS_DUE} AND in_flight < ${PROVEN_WIDTH} AND ${LANE.isProven}
           ORDER BY next_due NULLS LAST
           LIMIT ${LANES_PER_CLAIM}
             FOR UPDATE SKIP LOCKED),

@@ -1,7 +1,15 @@
 import { CHANGE_ACCOUNTS } from '../../../merchant-accounts/index.js';
-import type { NewEvent } from '../../events/webhook-events.repository.js';
-import type { ClaimedDelivery } from '../delivery.js';
-import { IS_SUBSCRIBED, LANE, LEASE_UNTIL, notifyLanes, secretVersionsOf } from './lane.js';
+import { REQUIRED_SESSION } from '../../../sessions/index.js';
+import type { NewEvent } from '../../webhook-event.js';
+import type { ClaimedDelivery } from '../../delivery.js';
+import {
+  IS_SUBSCRIBED,
+  LANE,
+  LEASE_UNTIL,
+  notifyLanes,
+  secretVersionsOf,
+  signingRevisionOf,
+} from './lane.js';
 import { Statement } from '../../../../infrastructure/database/index.js';
 
 interface PublishedItem extends NewEvent {
@@ -11,6 +19,10 @@ interface PublishedItem extends NewEvent {
   readonly contentHash: Buffer | undefined;
   /** How many deliveries to the organization's endpoints the publishing process can send itself at once. */
   readonly organizationRoom: number;
+  /** Whether the event is refused unless its session exists and belongs to its client and user. */
+  readonly requiresSession: boolean;
+  /** Where the body gets the metadata of the session, in bytes; undefined if it does not. */
+  readonly metadataAt: number | undefined;
 }
 
 interface PublishLimits {
@@ -25,15 +37,21 @@ interface PublishLimits {
 /** A delivery that was claimed when its event was published. */
 export interface ImmediateDelivery extends Pick<
   ClaimedDelivery,
-  'id' | 'claimId' | 'endpointId' | 'url' | 'secretVersions'
+  'id' | 'claimId' | 'endpointId' | 'url' | 'secretVersions' | 'signingRevision'
 > {
+  /** With the metadata of the session; null if the body did not get any. */
+  readonly body: Buffer | null;
+}
+
+/** The outcome for an event. `eventId` is the ID of the event that has the idempotency key, if there is one. */
+interface PublishedRow {
+  /** The position of the event, starting at 1. */
+  readonly position: number;
+  readonly outcome: 'published' | 'duplicate' | 'conflict' | 'session_not_found';
   readonly eventId: string;
 }
 
-type Row = { [Column in keyof ImmediateDelivery]: ImmediateDelivery[Column] | null } & {
-  /** The events whose keys are new; null if there are none. */
-  readonly keyed: string[] | null;
-};
+type Nullable<Row> = { readonly [Column in keyof Row]: Row[Column] | null };
 
 /** Channel that is notified of clients that have listeners and new events. The payload is the ID of one client. */
 export const LISTENERS_CHANNEL = 'webhook_listeners';
@@ -49,31 +67,47 @@ const NOTIFY_LISTENERS = `
 /**
  * Stores events with a delivery for each subscribed endpoint of their clients, in these steps:
  *
- * - `key`: an event whose idempotency key exists is not stored.
+ * - `request`: an event without the session that it requires is not stored. The metadata of the session goes into the body.
+ * - `key`: an event whose idempotency key exists is not stored. The update, which changes nothing, returns the earlier event also if
+ *   it was committed after this statement began.
  * - `account`: events about a sign-in change the merchant account, before the statement locks anything else that another one
  *   could wait for, and before the events get their positions.
  * - `claimed`: lanes that are ready, proven, not due and have room give their new deliveries to the publishing process at
  *   once, which saves the claim. `SKIP LOCKED`: publishing never waits for the lock of a lane.
  * - Workers and listeners are notified when the transaction commits.
+ *
+ * Returns rows for events that were not published, and for deliveries that were claimed. There is one row without an event if there
+ * are none.
  */
-export const PUBLISH_EVENTS = new Statement<PublishLimits, Row, PublishedItem>(
-  `
+const publishEvents = (limit: string): string => `
   WITH request AS MATERIALIZED (
-         SELECT * FROM unnest($id::uuid[], $createdAt::timestamptz[], $occurredAt::timestamptz[], $clientId::uuid[], $environment::text[],
+         SELECT request.id, created_at, occurred_at, client_id, environment, event, session_id, task_id, external_user_id, merchant_id,
+                organization_id, organization_room, key, content_hash, position, metadata_at,
+                requires_session AND session.id IS NULL AS is_refused,
+                -- 123 is the brace of data that is empty.
+                CASE WHEN metadata_at IS NULL OR metadata IS NULL THEN body
+                     ELSE substring(body FOR metadata_at)
+                          || convert_to(CASE get_byte(body, metadata_at - 1) WHEN 123 THEN '' ELSE ',' END
+                                        || '"metadata":' || metadata, 'UTF8')
+                          || substring(body FROM metadata_at + 1) END AS body
+           FROM unnest($id::uuid[], $createdAt::timestamptz[], $occurredAt::timestamptz[], $clientId::uuid[], $environment::text[],
                               $name::text[], $sessionId::uuid[], $taskId::bigint[], $externalUserId::text[],
                               $merchantId::integer[], $body::bytea[], $organizationId::uuid[], $organizationRoom::integer[],
-                              $key::text[], $contentHash::bytea[])
+                       $key::text[], $contentHash::bytea[], $requiresSession::boolean[], $metadataAt::integer[])
                   WITH ORDINALITY AS request (id, created_at, occurred_at, client_id, environment, event, session_id, task_id,
                                               external_user_id, merchant_id, body, organization_id, organization_room, key,
-                                              content_hash, position)),
+                                              content_hash, requires_session, metadata_at, position)
+           LEFT JOIN LATERAL (${REQUIRED_SESSION}) session ON true
+          ${limit}),
        key AS (
-         INSERT INTO webhook_event_key (client_id, key, event_id, content_hash, created_at)
-         SELECT client_id, key, id, content_hash, created_at FROM request WHERE key IS NOT NULL
+         INSERT INTO webhook_event_key AS known (client_id, key, event_id, content_hash, created_at)
+         SELECT DISTINCT ON (client_id, key) client_id, key, id, content_hash, created_at
+           FROM request WHERE key IS NOT NULL AND NOT is_refused
           ORDER BY client_id, key, position
-             ON CONFLICT DO NOTHING
-         RETURNING event_id),
+             ON CONFLICT (client_id, key) DO UPDATE SET content_hash = known.content_hash
+         RETURNING client_id, key, event_id, content_hash),
        event AS MATERIALIZED (
-         SELECT * FROM request WHERE key IS NULL OR id IN (SELECT event_id FROM key)),
+         SELECT * FROM request WHERE NOT is_refused AND (key IS NULL OR id IN (SELECT event_id FROM key))),
        account AS (${CHANGE_ACCOUNTS}),
        stored AS (
          INSERT INTO webhook_event (id, created_at, client_id, environment, event, session_id, task_id,
@@ -125,13 +159,36 @@ export const PUBLISH_EVENTS = new Statement<PublishLimits, Row, PublishedItem>(
          INSERT INTO webhook_lane (endpoint_id, organization_id)
          SELECT DISTINCT endpoint_id, organization_id FROM delivery
           WHERE NOT EXISTS (SELECT FROM webhook_lane lane WHERE lane.endpoint_id = delivery.endpoint_id)
+          ORDER BY endpoint_id
              ON CONFLICT DO NOTHING),
        secret AS MATERIALIZED (
          SELECT client_id, ${secretVersionsOf('client.client_id')} AS versions
-           FROM (SELECT DISTINCT client_id FROM event WHERE $maxClaims > 0) client)
-  SELECT added.id, claim_id AS "claimId", endpoint_id AS "endpointId", event_id AS "eventId", url,
-         versions AS "secretVersions", (SELECT array_agg(event_id) FROM key) AS keyed
+           FROM (SELECT DISTINCT client_id FROM event WHERE $maxClaims > 0) client),
+       result AS (
+         SELECT position, request.id AS request_id, client_id, COALESCE(key.event_id, request.id) AS event_id,
+                CASE WHEN is_refused THEN 'session_not_found'
+                     WHEN key.event_id <> request.id
+                     THEN CASE WHEN key.content_hash = request.content_hash THEN 'duplicate' ELSE 'conflict' END
+                     ELSE 'published' END AS outcome,
+                CASE WHEN metadata_at IS NOT NULL THEN body END AS body
+           FROM request LEFT JOIN key USING (client_id, key))
+  SELECT position::integer, outcome, result.event_id AS "eventId", added.id, claim_id AS "claimId", endpoint_id AS "endpointId",
+         url, versions AS "secretVersions", ${signingRevisionOf('endpoint_id')} AS "signingRevision", body
     FROM (${notifyLanes('SELECT DISTINCT endpoint_id FROM added WHERE claim_id IS NULL')}) notified
    CROSS JOIN (${NOTIFY_LISTENERS}) listening
-    LEFT JOIN (added JOIN event ON event.id = event_id JOIN secret USING (client_id)) ON claim_id IS NOT NULL`,
-);
+    LEFT JOIN (result
+               LEFT JOIN added ON added.event_id = request_id AND claim_id IS NOT NULL
+               LEFT JOIN secret USING (client_id))
+           ON added.id IS NOT NULL OR outcome <> 'published'`;
+
+type PublishStatement = Statement<
+  PublishLimits,
+  Nullable<PublishedRow> & Nullable<ImmediateDelivery>,
+  PublishedItem
+>;
+
+/** For as many events as usually arrive at the same time: its plan is made for one. */
+export const PUBLISH_FEW: PublishStatement = new Statement(publishEvents('LIMIT cardinality($id)'));
+/** Events of a statement with a plan for one. With more, its joins would take longer than planning. */
+export const FEW_EVENTS = 20;
+export const PUBLISH_MANY: PublishStatement = new Statement(publishEvents(''));

@@ -1,5 +1,6 @@
 import { WIDTH_RULE } from '../endpoint-width.js';
-import { PROBE_INTERVAL } from './lane.js';
+import { appendEntries } from '../../../request-logs/index.js';
+import { INDEXES_ONLY, PROBE_INTERVAL } from './lane.js';
 import { Statement } from '../../../../infrastructure/database/index.js';
 
 /** The result of an attempt, as far as the queue needs it. */
@@ -17,14 +18,22 @@ export interface Settlement {
   readonly allowed: number;
 }
 
+/**
+ * Milliseconds for which a settlement waits for the log, whose partition an operator may have locked. It holds lanes meanwhile, and
+ * others wait for these without a limit.
+ */
+export const LOG_TIMEOUT = 100;
+
 interface LaneRules {
   readonly maxWidth: number;
   /** Milliseconds after a success during which failures do not throttle the lane. */
   readonly grace: number;
+  /** Milliseconds to wait for the lock of a lane; 0 for no limit. */
+  readonly laneTimeout: number;
 }
 
 interface SettledRow {
-  /** A settled delivery; null if there is none. */
+  /** The delivery of an attempt that has ended; null if there is none. */
   readonly id: string | null;
   /** Whether one of the lanes has further deliveries that are due. */
   readonly hasDueLane: boolean;
@@ -37,32 +46,48 @@ const { maxUsualFailures, leastUsualFailures, toleratedFailures, maxAllowedFailu
 
 /**
  * Ends attempts: finished deliveries leave the queue, the others become due again, and their lanes get room and another
- * width. From `signal` to `adapted`, the statement does what `adaptWidth()` does.
+ * width. From `signal` to `adapted`, the statement does what `adaptWidth()` of the tests does.
  *
- * To be run with `INDEXES_ONLY`.
+ * An attempt has ended if its delivery is still claimed for it, or its endpoint was deleted. If another process has settled it, that
+ * process has also logged it.
+ *
+ * Its wait for the log has a limit, which is set when all lanes are locked: `log_timeout` is evaluated for rows of `ended`, which are
+ * read before an entry is written.
  *
  * Keeps a time in `failing_since` only if there were failures before: the previous release, which may still run, does not
  * reset it.
+ *
+ * @param log a part of the statement that writes the log entries of the attempts in `ended`
  */
-export const SETTLE_ATTEMPTS = new Statement<LaneRules, SettledRow, Settlement>(
-  `
+const settleAttempts = (log: string): string => `
   WITH attempt AS MATERIALIZED (
          SELECT * FROM unnest($deliveryId::bigint[], $claimId::uuid[], $endpointId::uuid[], $succeeded::boolean[],
                               $retryIn::double precision[], $latency::double precision[], $allowed::integer[])
-                    AS attempt (delivery_id, claim_id, endpoint_id, succeeded, retry_in, latency, allowed)),
+                  WITH ORDINALITY AS attempt (delivery_id, claim_id, endpoint_id, succeeded, retry_in, latency, allowed, position)
+          WHERE ${INDEXES_ONLY} LIMIT cardinality($deliveryId)),
        lane AS MATERIALIZED (
          SELECT endpoint_id, COALESCE(adaptive_width, ${startWidth}) AS width,
                 COALESCE(width_ceiling, $maxWidth::double precision) AS ceiling, baseline_ms AS baseline, usual_failures,
                 allowed_failures, in_flight, consecutive_failures
-           FROM webhook_lane WHERE endpoint_id = ANY ($endpointId) ORDER BY endpoint_id FOR UPDATE),
+           FROM webhook_lane
+          WHERE endpoint_id = ANY ($endpointId)
+            AND (SELECT set_config('lock_timeout', $laneTimeout::integer::text, true)) IS NOT NULL
+          ORDER BY endpoint_id FOR UPDATE),
        settled AS MATERIALIZED (
-         SELECT delivery.id, delivery.endpoint_id, succeeded, latency, allowed,
+         SELECT delivery.id, delivery.endpoint_id, succeeded, latency, allowed, position,
                 now() + retry_in * interval '1 millisecond' AS due_at
            FROM lane
            JOIN attempt USING (endpoint_id)
           CROSS JOIN LATERAL (
                   SELECT id, endpoint_id FROM webhook_delivery
                    WHERE id = delivery_id AND claim_id = attempt.claim_id LIMIT 1 FOR UPDATE) delivery),
+       ended AS MATERIALIZED (
+         SELECT delivery_id, position,
+                CASE WHEN (SELECT count(*) FROM lane) >= 0
+                     THEN set_config('lock_timeout', '${LOG_TIMEOUT}', true) END AS log_timeout
+           FROM attempt
+          WHERE position IN (SELECT position FROM settled)
+             OR (SELECT true FROM webhook_endpoint WHERE id = attempt.endpoint_id) IS NULL),${log}
        deleted AS (
          DELETE FROM webhook_delivery WHERE id = ANY (ARRAY(SELECT id FROM settled WHERE due_at IS NULL))),
        postponed AS (
@@ -130,7 +155,14 @@ export const SETTLE_ATTEMPTS = new Statement<LaneRules, SettledRow, Settlement>(
            FROM adapted
           WHERE webhook_lane.endpoint_id = adapted.endpoint_id AND webhook_lane.endpoint_id = ANY ($endpointId)
          RETURNING next_due <= now() AS is_due)
-  SELECT id, due.exists AS "hasDueLane"
+  SELECT delivery_id AS id, due.exists AS "hasDueLane"
     FROM (SELECT bool_or(is_due) IS TRUE AS exists FROM updated_lane) due
-    LEFT JOIN settled ON true`,
-);
+    LEFT JOIN ended ON true`;
+
+const LOG = `
+       logged AS (
+         ${appendEntries('position IN (SELECT position FROM ended)')}),`;
+export const SETTLE_ATTEMPTS = new Statement<LaneRules, SettledRow, Settlement>(settleAttempts(LOG));
+
+/** Without the log entries. If the log is distributed, its entries need a statement of their own. */
+export const SETTLE_UNLOGGED_ATTEMPTS = new Statement<LaneRules, SettledRow, Settlement>(settleAttempts(''));

@@ -1,0 +1,81 @@
+import { Option, type Command } from 'commander';
+import type { CreateSignInLinkRequest, SignInLinkResponse } from '@merchant-connectivity/sdk';
+import { fieldsOf, timeOf } from '../output.js';
+import {
+  action,
+  countOf,
+  first,
+  jsonOption,
+  withListOptions,
+  type ListOptions,
+  type Session,
+} from '../program.js';
+
+export function addLinks(program: Command): void {
+  const links = program.command('links').description('links with which users sign in to merchants');
+  links
+    .command('create')
+    .description('create a link, which requires the login of the user, or is sent to a phone')
+    .requiredOption('--user <id>', 'your own identifier for the user')
+    .addOption(new Option('--merchant <id>', 'ID of the merchant').makeOptionMandatory().argParser(Number))
+    .option('--phone <number>', 'send the link there, such as +12125550123')
+    .option('--return-url <url>', 'where the user goes afterward')
+    .addOption(new Option('--expires-in <seconds>', 'seconds until the link expires').argParser(Number))
+    .option('--metadata <json>', 'your own data, which the webhooks of the sign-in contain')
+    .action(action(create));
+  links.command('get <id>').description('show a link').action(action(get));
+  withListOptions(links.command('list'))
+    .description('list the links of a user from the last week, newest first')
+    .requiredOption('--user <id>', 'your own identifier for the user')
+    .action(action(list));
+  links
+    .command('cancel <id>')
+    .description('cancel a link, so that nobody can sign in with it')
+    .action(action(cancel));
+}
+
+interface CreateOptions {
+  readonly user: string;
+  readonly merchant: number;
+  readonly phone?: string;
+  readonly returnUrl?: string;
+  readonly expiresIn?: number;
+  readonly metadata?: string;
+}
+
+async function create(session: Session, options: CreateOptions): Promise<void> {
+  const { user, merchant, phone, returnUrl, expiresIn } = options;
+  const metadata = jsonOption('--metadata', options.metadata);
+  const created = await session.platform().createSignInLink({
+    external_user_id: user,
+    merchant_id: merchant,
+    ...(phone !== undefined && { proof: 'phone' as const, phone_number: phone }),
+    ...(returnUrl !== undefined && { return_url: returnUrl }),
+    ...(expiresIn !== undefined && { expires_in: expiresIn }),
+    ...(metadata && { metadata: metadata as NonNullable<CreateSignInLinkRequest['metadata']> }),
+  });
+  session.output.result(created, created.url ?? created.id);
+}
+
+async function get(session: Session, _options: object, id = ''): Promise<void> {
+  const link = await session.platform().getSignInLink(id);
+  const { merchant, ...shown } = link;
+  session.output.result(link, ...fieldsOf({ ...shown, merchant: merchant.name }));
+}
+
+async function list(session: Session, options: ListOptions & { readonly user: string }): Promise<void> {
+  const pages = session.platform().listSignInLinks({ external_user_id: options.user });
+  session.output.table(await first(countOf(options), pages), {
+    id: ({ id }: SignInLinkResponse) => id,
+    merchant: ({ merchant }: SignInLinkResponse) => merchant.name,
+    status: ({ status }: SignInLinkResponse) => status,
+    reason: ({ failure_reason: reason }: SignInLinkResponse) => reason,
+    created: ({ created_at: time }: SignInLinkResponse) => timeOf(time),
+    expires: ({ expires_at: time }: SignInLinkResponse) => timeOf(time),
+  });
+}
+
+async function cancel(session: Session, _options: object, id = ''): Promise<void> {
+  const link = await session.platform().cancelSignInLink(id);
+  session.output.result(link, ...fieldsOf(link));
+}

@@ -1,0 +1,26 @@
+/*
+ * A webhook receiver with Express: `npm install express`, and the SDK.
+ *
+ *     WEBHOOK_SECRET=… PORT=4000 node express.mjs
+ */
+import { SignatureError, webhooks } from '@merchant-connectivity/sdk';
+import express from 'express';
+
+const { WEBHOOK_SECRET: secret, PORT: port = '4000' } = process.env;
+if (!secret)
+  throw new Error('Set WEBHOOK_SECRET to the secret of your API client, or to the key of the endpoint.');
+
+const app = express();
+// Before `app.use(express.json())`, which replaces the bytes by an object that nobody can verify.
+app.post('/webhooks', express.raw({ type: 'application/json', limit: '1mb' }), async (request, response) => {
+  const event = await webhooks.verify(request.body ?? '', request.headers, secret);
+  // Add the event to your queue here, unless it contains this ID already, and process it afterward.
+  console.log(request.get('webhook-id'), event.event);
+  response.sendStatus(200);
+});
+// Also gets what body parsers throw: 413 for a large body, 400 for one that ended early.
+app.use((error, _request, response, _next) => {
+  if (!(error instanceof SignatureError) && !error.status) console.error(error);
+  response.sendStatus(error instanceof SignatureError ? 401 : (error.status ?? 500));
+});
+const server = app.listen(port, () => console.log(`http://localhost:${server.address().port}/webhooks`));

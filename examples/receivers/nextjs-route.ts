@@ -1,0 +1,27 @@
+/*
+ * A webhook receiver with Next.js: copy this file to `app/webhooks/route.ts`, and install the SDK. WEBHOOK_SECRET is the key of
+ * the endpoint (`whsec_…` or `whpk_…`), or the client secret.
+ */
+import { SignatureError, webhooks } from '@merchant-connectivity/sdk';
+
+// The platform that runs your application limits the size of bodies. Not every runtime has the bytes of a body twice.
+export const runtime = 'nodejs';
+
+export async function POST(request: Request): Promise<Response> {
+  const secret = process.env['WEBHOOK_SECRET'];
+  if (!secret) {
+    console.error('Set WEBHOOK_SECRET to the secret of your API client, or to the key of the endpoint.');
+    return new Response(null, { status: 500 });
+  }
+  try {
+    // Not `request.json()`, from which the bytes cannot be restored.
+    const event = await webhooks.verify(await request.arrayBuffer(), request.headers, secret);
+    // Add the event to your queue here, unless it contains this ID already, and process it afterward.
+    console.log(request.headers.get('webhook-id'), event.event);
+    return new Response(null, { status: 200 });
+  } catch (error) {
+    if (error instanceof SignatureError) return new Response(null, { status: 401 });
+    // The sender closed the connection before the end of the body.
+    return new Response(null, { status: 400 });
+  }
+}

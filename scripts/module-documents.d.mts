@@ -1,0 +1,3 @@
+export const PAGE: string;
+export function moduleDependencies(sources: ReadonlyMap<string, string>): Record<string, readonly string[]>;
+export function modulesPage(sources: ReadonlyMap<string, string>): string;

@@ -1,0 +1,2 @@
+export * from './bounded-cache.js';
+export * from './bounded-key.js';

@@ -1,2 +1,0 @@
-export * from './request-class.js';
-export * from './response-class.js';

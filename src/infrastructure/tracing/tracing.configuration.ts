@@ -1,0 +1,61 @@
+import { Matches, IsNumber, Min, Max } from 'class-validator';
+import {
+  Configuration,
+  EnvironmentVariable,
+  IsHttpUrl,
+  isOtherMachine,
+  parsedUrl,
+  percentDecoded,
+  type EncryptionRules,
+} from '../config/index.js';
+
+/** Names and values follow the OpenTelemetry specification. */
+@Configuration('Traces')
+export class TracingConfiguration implements EncryptionRules {
+  @EnvironmentVariable(
+    'OTEL_EXPORTER_OTLP_ENDPOINT',
+    'URL of a collector that accepts OTLP over HTTP, such as `http://collector:4318`. Without it, tracing is disabled.',
+  )
+  @IsHttpUrl('http://collector:4318')
+  endpoint?: string;
+
+  @EnvironmentVariable(
+    'OTEL_EXPORTER_OTLP_HEADERS',
+    'Headers for the collector, as `name=value`, separated by commas. Encode special characters as %XX.',
+    { secret: true },
+  )
+  @Matches(/^\s*[\w-]+=[^,]*(?:,\s*[\w-]+=[^,]*)*$/, {
+    message: 'headers must be name=value, separated by commas',
+  })
+  headers?: string;
+
+  @EnvironmentVariable('OTEL_SERVICE_NAME', 'Name of this service in traces.')
+  serviceName: string = 'merchant-connectivity-service';
+
+  @EnvironmentVariable(
+    'OTEL_TRACES_SAMPLER_ARG',
+    'Share of traces that are kept, from 0 to 1. The sampling decision of the client is ignored.',
+  )
+  @IsNumber()
+  @Min(0)
+  @Max(1)
+  sampledShare: number = 1;
+
+  /** The headers are secret. */
+  unencryptedSettings(): string[] {
+    const url = parsedUrl(this.endpoint ?? '');
+    const isPlain = this.headers !== undefined && url?.protocol === 'http:' && isOtherMachine(url.hostname);
+    return isPlain ? ['OTEL_EXPORTER_OTLP_ENDPOINT'] : [];
+  }
+
+  get headerFields(): Record<string, string> {
+    const pairs = (this.headers ?? '').split(',').filter((pair) => pair.trim() !== '');
+    return Object.fromEntries(
+      pairs.map((pair) => {
+        const end = pair.indexOf('=');
+        const value = pair.slice(end + 1).trim();
+        return [pair.slice(0, end).trim(), percentDecoded(value) ?? value];
+      }),
+    );
+  }
+}

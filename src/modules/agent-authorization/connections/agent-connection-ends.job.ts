@@ -1,0 +1,23 @@
+import { Injectable } from '@nestjs/common';
+import { Interval } from '@nestjs/schedule';
+import { RecurringJob } from '../../../infrastructure/database/index.js';
+import { SECOND } from '../../../infrastructure/time/index.js';
+import { AgentConnectionsService } from './agent-connections.service.js';
+
+/** Publishes and records the ends of connections that ended together, one after another. */
+@Injectable()
+export class AgentConnectionEndsJob extends RecurringJob {
+  constructor(private readonly connections: AgentConnectionsService) {
+    super('Agents', 'The ends of connections of agents were not published');
+  }
+
+  @Interval(SECOND)
+  run(): Promise<void> {
+    return this.start(async () => {
+      for (let ids = await this.connections.unannounced(); ids.length > 0;) {
+        await this.forEach(ids, (id) => this.connections.announceEnd(id));
+        ids = this.stopped.aborted ? [] : await this.connections.unannounced();
+      }
+    });
+  }
+}

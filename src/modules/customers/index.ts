@@ -1,0 +1,2 @@
+export { CustomersModule } from './customers.module.js';
+export { CustomersJob } from './customers.job.js';

@@ -1,0 +1,1 @@
+export { UserPageModule } from './user-page.module.js';

@@ -1,0 +1,105 @@
+import { Injectable } from '@nestjs/common';
+import { Transactional } from '../../infrastructure/database/index.js';
+import { ApiError } from '../../infrastructure/errors/index.js';
+import type { RequestOrigin } from '../../infrastructure/http/index.js';
+import {
+  AGENT_USER,
+  AgentConnectionsService,
+  type AgentConnectionListResponse,
+  type AgentIssuer,
+} from '../agent-authorization/index.js';
+import { AuditLog } from '../audit-logs/index.js';
+import { MerchantAccountsService, type MerchantAccountPage } from '../merchant-accounts/index.js';
+import { UnlinkingService } from '../merchant-gateway/index.js';
+import { SignInLinksService, type SignInLinkResponse } from '../sign-in-links/index.js';
+
+const ROWS = 20;
+
+/** A user of a partner. */
+export interface PageUser {
+  readonly client: AgentIssuer;
+  readonly externalUserId: string;
+}
+
+/** Where the lists of the page begin. */
+export interface ListStarts {
+  readonly agents: string | undefined;
+  readonly accounts: string | undefined;
+}
+
+/** The data of a user that the page shows. */
+export interface UserOverview {
+  readonly agents: AgentConnectionListResponse;
+  readonly accounts: MerchantAccountPage;
+  readonly links: readonly SignInLinkResponse[];
+}
+
+/** Shows users who acts for them, and ends agents, accounts and links at their request. Ending one twice has no effect. */
+@Injectable()
+export class UserPageService {
+  constructor(
+    private readonly connections: AgentConnectionsService,
+    private readonly accounts: MerchantAccountsService,
+    private readonly unlinking: UnlinkingService,
+    private readonly links: SignInLinksService,
+    private readonly auditLog: AuditLog,
+  ) {}
+
+  /** @throws ApiError INVALID_CURSOR_FORMAT */
+  async overview({ client, externalUserId }: PageUser, starts: ListStarts): Promise<UserOverview> {
+    const query = { external_user_id: externalUserId, limit: ROWS };
+    const [agents, accounts, links] = await Promise.all([
+      this.connections.listOf(client, { ...query, cursor: starts.agents }),
+      this.accounts.page(client, externalUserId, { cursor: starts.accounts, limit: ROWS }),
+      this.links.pendingOf({ client, externalUserId }, ROWS),
+    ]);
+    return { agents, accounts, links };
+  }
+
+  async disconnect({ client, externalUserId }: PageUser, id: string, origin: RequestOrigin): Promise<void> {
+    const connection = await unlessRefused(() => this.connections.require(client, id));
+    if (connection?.externalUserId !== externalUserId) return;
+    const actor = { ...AGENT_USER, origin };
+    await this.connections.end(client, id, { action: 'agent.disconnect', actor });
+  }
+
+  async unlink(user: PageUser, merchant: string, origin: RequestOrigin): Promise<void> {
+    if (!/^\d{1,9}$/.test(merchant)) return;
+    await unlessRefused(() =>
+      this.auditLog.inTurn(user.client.organizationId, () =>
+        this.unlinkAndRecord(user, Number(merchant), origin),
+      ),
+    );
+  }
+
+  @Transactional()
+  protected async unlinkAndRecord(
+    { client, externalUserId }: PageUser,
+    merchantId: number,
+    origin: RequestOrigin,
+  ): Promise<void> {
+    const request = { external_user_id: externalUserId, merchant_id: merchantId };
+    const { merchant } = await this.unlinking.unlink(client, request, {});
+    const { organizationId, environment } = client;
+    await this.auditLog.record({
+      action: 'merchant_account.unlink',
+      actor: { ...AGENT_USER, organizationId, origin },
+      target: { name: merchant.name, environment },
+    });
+  }
+
+  async cancel({ client, externalUserId }: PageUser, id: string, origin: RequestOrigin): Promise<void> {
+    const actor = { ...AGENT_USER, organizationId: client.organizationId, origin };
+    await unlessRefused(() => this.links.cancelByUser({ client, externalUserId }, id, actor));
+  }
+}
+
+/** Returns undefined if the thing that the user wants to end does not exist or has ended, for example in another tab. */
+async function unlessRefused<Result>(work: () => Promise<Result>): Promise<Result | undefined> {
+  try {
+    return await work();
+  } catch (error) {
+    if (error instanceof ApiError && [404, 409].includes(error.status)) return undefined;
+    throw error;
+  }
+}

@@ -1,0 +1,85 @@
+import { Injectable } from '@nestjs/common';
+import type { Request, Response } from 'express';
+import { Sealer } from '../../infrastructure/crypto/index.js';
+import { clearCookie, cookieOf, setCookie } from '../../infrastructure/http/index.js';
+import { browserOf } from '../../infrastructure/pages/index.js';
+import { Clock, MINUTE } from '../../infrastructure/time/index.js';
+import { IdentificationsService, type AgentIssuer, type PageLogin } from '../agent-authorization/index.js';
+
+const COOKIE = 'user_page';
+/** Milliseconds after the end of the login, which is 10 minutes after it began. */
+const LONGER_THAN_LOGIN = 5 * MINUTE;
+
+/** A user who has opened the page, until `expiresAt`. */
+interface UserSession {
+  readonly externalUserId: string;
+  readonly expiresAt: number;
+}
+
+/**
+ * The cookie with which a user stays on the page: for 15 minutes from the beginning of the login, in one browser, at one API client. No
+ * other route reads it, and nothing is stored. It is sealed, so that it does not show the user.
+ */
+@Injectable()
+export class UserSessions {
+  constructor(
+    private readonly identifications: IdentificationsService,
+    private readonly sealer: Sealer,
+    private readonly clock: Clock,
+  ) {}
+
+  /** Opens the page to a user who has logged in for it. @returns false if the login is not finished, or is not for this page */
+  async open(
+    client: AgentIssuer,
+    loginId: string,
+    { request, response }: { readonly request: Request; readonly response: Response },
+  ): Promise<boolean> {
+    const browser = browserOf(request);
+    const login = await this.identifications.findFinished(client, loginId, loginOf(client), browser);
+    if (!login || login.externalUserId === null || browser === undefined) return false;
+    const { externalUserId } = login;
+    const expiresAt = login.expiresAt.getTime() + LONGER_THAN_LOGIN;
+    const session: UserSession = { externalUserId, expiresAt };
+    const sealed = this.sealer.seal(JSON.stringify(session), ownerOf(client, browser));
+    setCookie(response, COOKIE, sealed.toString('base64url'), new Date(expiresAt));
+    return true;
+  }
+
+  /** Returns who has opened the page, if the cookie says so. */
+  find(client: AgentIssuer, request: Request): UserSession | undefined {
+    const browser = browserOf(request);
+    const cookie = cookieOf(request, COOKIE);
+    if (browser === undefined || cookie === undefined) return undefined;
+    try {
+      const text = this.sealer.open(Buffer.from(cookie, 'base64url'), ownerOf(client, browser));
+      const session = JSON.parse(text) as UserSession;
+      return session.expiresAt > this.clock.milliseconds() ? session : undefined;
+    } catch {
+      // The cookie was sealed for another browser or client, or was not made by this service.
+      return undefined;
+    }
+  }
+
+  /** Closes the page. No login of the browser can open it again: the user may have logged in more than once. */
+  async close(
+    client: AgentIssuer,
+    { request, response }: { readonly request: Request; readonly response: Response },
+  ): Promise<void> {
+    const browser = browserOf(request);
+    if (browser !== undefined) await this.identifications.endAll(client, loginOf(client), browser);
+    clearCookie(response, COOKIE);
+  }
+}
+
+/** Returns the path of the page of an API client. */
+export function userPagePathOf({ clientId }: Pick<AgentIssuer, 'clientId'>): string {
+  return `/users/${clientId}`;
+}
+
+export function loginOf(client: AgentIssuer): PageLogin {
+  return { purpose: 'user_page', continueAt: userPagePathOf(client) };
+}
+
+function ownerOf({ clientId }: AgentIssuer, browser: string): string[] {
+  return ['user_page', clientId, browser];
+}

@@ -1,0 +1,313 @@
+import { randomUUID } from 'node:crypto';
+import { MINUTE } from '../../../src/infrastructure/time/index.js';
+import { auditEntries } from '../../support/logs/audited.js';
+import { LoginAgent } from '../../support/agents/agent-logins.js';
+import { moveClock } from '../../support/clock.js';
+import { saveAgentSettings } from '../../support/pages/dashboard-forms.js';
+import { finishErasures } from '../../support/merchants/erasures.js';
+import { GOOD, NETFLIX } from '../../support/merchants/sign-in-links.js';
+import { useTestApp, type Login } from '../../support/test-app.js';
+import {
+  complete,
+  createLink,
+  follow,
+  goToLogin,
+  logInFor,
+  LOGIN_PAGE,
+  newUser,
+  pathOf,
+} from '../../support/agents/user-links.js';
+import { BEHIND_PROXY, textOf, Visitor } from '../../support/pages/visitor.js';
+
+const service = useTestApp(BEHIND_PROXY);
+let owner: Login;
+let page: string;
+
+beforeAll(async () => {
+  owner = await service.login('owner');
+  page = `/users/${service.development.clientId}`;
+  await setLogin(LOGIN_PAGE);
+});
+
+async function setLogin(url: string): Promise<void> {
+  expect((await saveAgentSettings(service, owner, { allowed_agents: 'any', login_url: url })).status).toBe(
+    303,
+  );
+}
+
+/** Connects an agent to the user. @returns the ID of the connection */
+async function connectAgent(user: string): Promise<string> {
+  const agent = await LoginAgent.register(service);
+  const visitor = new Visitor(service);
+  const begun = await visitor.get(agent.authorizePath());
+  const id = new URL(begun.location ?? '').searchParams.get('authorization_id') ?? '';
+  const { path } = await follow(visitor, (await complete(service, id, user)).path);
+  const approved = await visitor.submit(path, { action: 'approve' });
+  const code = new URL(approved.location ?? '').searchParams.get('code') ?? '';
+  expect((await agent.redeem(code)).status).toBe(200);
+  const [row] = await service.database.query<{ id: string }>(
+    'SELECT id FROM agent_connection WHERE external_user_id = $1 ORDER BY created_at DESC LIMIT 1',
+    [user],
+  );
+  return row?.id ?? '';
+}
+
+async function linkAccount(user: string): Promise<void> {
+  const body = { external_user_id: user, merchant_id: NETFLIX.id };
+  const { status } = await service.request('/development/accounts/link', { body, as: service.development });
+  expect(status).toBe(200);
+}
+
+/** Opens the page as a user. */
+async function opened(user: string): Promise<Visitor> {
+  const visitor = new Visitor(service);
+  const { path, page: shown } = await logInFor(service, visitor, page, user);
+  expect({ path, status: shown.status }).toEqual({ path: page, status: 200 });
+  return visitor;
+}
+
+const accountsOf = async (user: string) =>
+  (
+    await service.request<{ data: { state: string }[] }>(`/merchant-accounts?external_user_id=${user}`, {
+      as: service.development,
+    })
+  ).body.data;
+
+describe('The page of a user', () => {
+  it('shows agents, accounts and open links in plain words', async () => {
+    const user = newUser();
+    await connectAgent(user);
+    await linkAccount(user);
+    await createLink(service, { external_user_id: user });
+    const text = textOf(await (await opened(user)).get(page));
+    for (const shown of ['Test Agent', 'agent.example.com', 'See which merchants', 'Netflix', 'Cancel'])
+      expect(text).toContain(shown);
+    for (const jargon of ['MCP', 'OAuth', 'scope', 'token', 'accounts:read', user])
+      expect(text).not.toContain(jargon);
+  });
+
+  it('is there for a user with nothing connected', async () => {
+    const text = textOf(await (await opened(newUser())).get(page));
+    for (const shown of [
+      'No assistant can act for you.',
+      'None of your accounts',
+      'No links are waiting for you.',
+    ])
+      expect(text).toContain(shown);
+  });
+
+  it('disconnects, unlinks and cancels, once if sent twice, and records the user', async () => {
+    const user = newUser();
+    const connection = await connectAgent(user);
+    await linkAccount(user);
+    const link = (await createLink(service, { external_user_id: user })).body;
+    const visitor = await opened(user);
+    const actions = [
+      ['disconnect', connection, 'disconnected', 'agent.disconnect', 'Test Agent (agent.example.com)'],
+      ['unlink', String(NETFLIX.id), 'unlinked', 'merchant_account.unlink', NETFLIX.name],
+      ['cancel', link.id, 'cancelled', 'sign_in_link.cancel', NETFLIX.name],
+    ] as const;
+    for (const [action, id, done, audited, name] of actions) {
+      const before = (await auditEntries(service)).length;
+      await visitor.get(page);
+      const responses = await Promise.all([1, 2].map(() => visitor.submit(page, { action, id })));
+      responses.push(await visitor.submit(page, { action, id }));
+      for (const response of responses)
+        expect(response).toMatchObject({ status: 303, location: `${page}?done=${done}` });
+      const entries = await auditEntries(service);
+      expect(entries.length - before).toBe(1);
+      expect(entries[0]).toMatchObject({
+        event: { action: audited },
+        actor: { name: 'user of an agent' },
+        target: { name, environment: 'development' },
+      });
+    }
+    expect(await accountsOf(user)).toMatchObject([{ state: 'disconnected' }]);
+    const shown = await service.request(`/sign-in-links/${link.id}`, { as: service.development });
+    expect(shown.body).toMatchObject({ status: 'cancelled', cancelled_by: 'user' });
+    const events = await service.database.query(
+      "SELECT FROM webhook_event WHERE external_user_id = $1 AND event = 'AGENT_DISCONNECTED'",
+      [user],
+    );
+    expect(events).toHaveLength(1);
+  });
+
+  it('changes nothing of other users, and accepts any ID', async () => {
+    const victim = newUser();
+    const connection = await connectAgent(victim);
+    await linkAccount(victim);
+    const link = (await createLink(service, { external_user_id: victim })).body;
+    const visitor = await opened(newUser());
+    for (const [action, id] of [
+      ['disconnect', connection],
+      ['unlink', String(NETFLIX.id)],
+      ['cancel', link.id],
+      ['disconnect', 'x'],
+      ['unlink', 'x'],
+      ['unlink', '99999999999999999999'],
+      ['unlink', '-1'],
+      ['cancel', randomUUID()],
+      ['toString', ''],
+      ['', ''],
+    ])
+      expect((await visitor.submit(page, { action: String(action), id: String(id) })).status).toBe(303);
+    expect(await accountsOf(victim)).toMatchObject([{ state: 'connected' }]);
+    const shown = await service.request(`/sign-in-links/${link.id}`, { as: service.development });
+    expect(shown.body).toMatchObject({ status: 'pending' });
+    const own = textOf(await (await opened(victim)).get(page));
+    expect(own).toContain('Test Agent');
+  });
+});
+
+describe('The cookie of the page', () => {
+  it('is good for 15 minutes', async () => {
+    const visitor = await opened(newUser());
+    {
+      using _clock = moveClock(service, 14 * MINUTE);
+      expect(textOf(await visitor.get(page))).toContain('Open requests');
+    }
+    using _clock = moveClock(service, 15 * MINUTE);
+    const late = await visitor.get(page);
+    expect(textOf(late)).not.toContain('Open requests');
+    expect((await visitor.submit(page, { action: 'unlink', id: '16' })).location).toBe(page);
+  });
+
+  it('is bound to the browser and the client, and good for nothing else', async () => {
+    const user = newUser();
+    const visitor = await opened(user);
+    const cookie = visitor.cookies.get('user_page') ?? '';
+    expect(Buffer.from(cookie, 'base64url').toString('latin1')).not.toContain(user);
+    const thief = new Visitor(service);
+    await thief.get(page);
+    thief.cookies.set('user_page', cookie);
+    expect(textOf(await thief.get(page))).not.toContain('Open requests');
+    const other = (await service.anotherOrganization()).development;
+    for (const clientId of [other.clientId, service.production.clientId])
+      expect(textOf(await visitor.get(`/users/${clientId}`))).not.toContain('Open requests');
+    // Changed, it is no cookie at all.
+    for (const changed of [cookie.slice(1), `${cookie}A`, 'x', '']) {
+      const copy = visitor.copy();
+      copy.cookies.set('user_page', changed);
+      expect(textOf(await copy.get(page))).not.toContain('Open requests');
+    }
+    expect((await visitor.get('/dashboard')).status).toBe(303);
+    const link = (await createLink(service, { external_user_id: user })).body;
+    expect((await visitor.get(pathOf(link))).text).not.toContain('type="password"');
+    visitor.cookies.set('session', cookie);
+    expect((await visitor.get('/dashboard')).location).toContain('/login');
+  });
+
+  it('ends when the user closes the page, and the login cannot open it again', async () => {
+    const visitor = new Visitor(service);
+    const { id } = await goToLogin(visitor, page);
+    await follow(visitor, (await complete(service, id, newUser())).path);
+    expect(textOf(await visitor.get(page))).toContain('Open requests');
+    // A lost response: the same login opens the same page.
+    expect((await follow(visitor, `${page}/${id}`)).page.text).toContain('Open requests');
+    const closed = await visitor.submit(page, { action: 'log_out' });
+    expect(textOf(await visitor.get(closed.location ?? ''))).toContain('The page is closed');
+    expect(textOf((await follow(visitor, `${page}/${id}`)).page)).not.toContain('Open requests');
+  });
+
+  it('ends with all logins of the browser, and no others', async () => {
+    const [visitor, other] = [new Visitor(service), new Visitor(service)];
+    const user = newUser();
+    const logInAs = async (browser: Visitor, name: string): Promise<string> => {
+      const { id } = await goToLogin(browser, page);
+      await follow(browser, (await complete(service, id, name)).path);
+      return `${page}/${id}`;
+    };
+    const kept = await logInAs(other, user);
+    const logins = [
+      await logInAs(visitor, newUser()),
+      await logInAs(visitor, user),
+      await logInAs(visitor, user),
+    ];
+    expect((await visitor.submit(page, { action: 'log_out' })).location).toContain('logged_out');
+    for (const login of logins)
+      expect(textOf((await follow(visitor, login)).page)).not.toContain('Open requests');
+    other.cookies.delete('user_page');
+    expect(textOf((await follow(other, kept)).page)).toContain('Open requests');
+  });
+
+  it('does not outlive the erasure of the user', async () => {
+    const user = newUser();
+    await linkAccount(user);
+    const visitor = await opened(user);
+    const body = { external_user_id: user };
+    await service.request('/external-users/erase', { body, as: service.development });
+    await finishErasures(service);
+    expect(textOf(await visitor.get(page))).not.toContain('Netflix');
+  });
+});
+
+describe('A login for the page', () => {
+  it('says its purpose, begins with a form only, and opens no link', async () => {
+    const user = newUser();
+    const visitor = new Visitor(service);
+    const before = await service.database.query(
+      "SELECT FROM agent_authorization WHERE purpose = 'user_page'",
+    );
+    await visitor.get(page);
+    const after = await service.database.query("SELECT FROM agent_authorization WHERE purpose = 'user_page'");
+    expect(after).toHaveLength(before.length);
+    const { id, purpose } = await goToLogin(visitor, page);
+    expect(purpose).toBe('user_page');
+    await follow(visitor, (await complete(service, id, user)).path);
+    const link = (await createLink(service, { external_user_id: user })).body;
+    expect((await visitor.get(`${pathOf(link)}/${id}`)).text).not.toContain('type="password"');
+    expect((await visitor.submit(`${pathOf(link)}/${id}`, GOOD)).text).not.toContain('type="password"');
+    // And a login for a link does not open the page.
+    const other = new Visitor(service);
+    const { path } = await logInFor(service, other, pathOf(link), user);
+    const login = path.split('/').at(-1) ?? '';
+    expect(textOf((await follow(other, `${page}/${login}`)).page)).not.toContain('Open requests');
+  });
+
+  it('is refused in another browser', async () => {
+    const attacker = new Visitor(service);
+    const { id } = await goToLogin(attacker, page);
+    const { path } = await complete(service, id, newUser());
+    const victim = new Visitor(service);
+    expect((await follow(victim, path)).page.status).toBe(403);
+    expect(textOf((await follow(attacker, path)).page)).not.toContain('Open requests');
+    expect((await auditEntries(service))[0]).toMatchObject({
+      event: { action: 'user_login.refuse' },
+      target: { name: 'the user’s page' },
+    });
+  });
+});
+
+describe('The address of the page', () => {
+  it('cannot be framed, and has forms of its own only once the user is known', async () => {
+    const visitor = await opened(newUser());
+    const { headers } = await visitor.get(page);
+    expect(headers.get('content-security-policy')).toMatch(/frame-ancestors 'none'/);
+    expect(headers.get('content-security-policy')).toMatch(/form-action 'self'/);
+    expect(headers.get('cache-control')).toContain('no-store');
+    // A form of another site has no token.
+    const forged = new Visitor(service);
+    for (const [name, value] of visitor.cookies) forged.cookies.set(name, value);
+    expect((await forged.submit(page, { action: 'unlink', id: '16' })).status).toBe(403);
+  });
+
+  it('does not exist for unknown clients, or without a login', async () => {
+    for (const id of [randomUUID(), 'x', service.production.clientId])
+      expect((await new Visitor(service).get(`/users/${id}`)).status).toBe(404);
+    await setLogin('');
+    const visitor = new Visitor(service);
+    const begun = await visitor.fill(page, { action: 'log_in' });
+    await visitor.fill(begun.location ?? '', { action: 'log_in', external_user_id: newUser() });
+    expect(textOf((await follow(visitor, begun.location ?? '')).page)).toContain('Open requests');
+    await setLogin(LOGIN_PAGE);
+  });
+
+  it('is on the consent page', async () => {
+    const agent = await LoginAgent.register(service);
+    const visitor = new Visitor(service);
+    const begun = await visitor.get(agent.authorizePath());
+    const id = new URL(begun.location ?? '').searchParams.get('authorization_id') ?? '';
+    const { page: consent } = await follow(visitor, (await complete(service, id, newUser())).path);
+    expect(consent.text).toContain(`href="${page}"`);
+  });
+});
