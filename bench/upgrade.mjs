@@ -13,7 +13,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
-import { checkOut, releases } from '../scripts/released.mjs';
+import { checkOut, upgradedRelease } from '../scripts/released.mjs';
 import { startCitusCluster } from '../test/support/database/citus-cluster.mjs';
 import { startBalancer } from './support/balancer.mjs';
 import { accessToken, openBrowser } from './support/dashboard-login.mjs';
@@ -35,7 +35,7 @@ const { values: options } = parseArgs({
     dump: { type: 'string', default: '30' },
   },
 });
-const [{ version, commit }] = releases();
+const { version, commit } = upgradedRelease();
 /** Requests per second. */
 const RATES = { token: 25, search: 15, event: 8, page: 1 };
 /** Seconds before and after each step. */

@@ -1463,7 +1463,13 @@ CREATE TRIGGER audit_log_append_only BEFORE DELETE OR UPDATE OR TRUNCATE ON audi
 CREATE TRIGGER webhook_delivery_reserved BEFORE INSERT ON webhook_delivery FOR EACH ROW WHEN (((new.claim_id IS NOT NULL) AND (new.claimed_by IS NULL) AND (current_setting('webhooks.knows_reserved'::text, true) IS DISTINCT FROM 'yes'::text))) EXECUTE FUNCTION refuse_test_of_reserved_lane();
 
 INSERT INTO schema_migration ("timestamp", name) VALUES
-  (1790000000117, 'FunctionsOfColumns1790000000117'),
+  (1790000000101, 'DaysInRows1790000000101'),
+  (1790000000102, 'StoredEmails1790000000102'),
+  (1790000000103, 'ApprovedLogins1790000000103'),
+  (1790000000104, 'RepeatedRequests1790000000104'),
+  (1790000000105, 'EndedConnections1790000000105'),
+  (1790000000106, 'AuditStreams1790000000106'),
+  (1790000000107, 'BackgroundWork1790000000107'),
   (1790000000120, 'RemovedAgents1790000000120'),
   (1790000000121, 'ApiKeys1790000000121'),
   (1790000000122, 'KeysOfEndpoints1790000000122'),

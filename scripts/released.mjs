@@ -13,6 +13,15 @@ export function releases() {
   return found.map(([, version, commit]) => ({ version, commit }));
 }
 
+/** Returns the release whose databases the migrations of this checkout upgrade. */
+export function upgradedRelease() {
+  const source = join(ROOT, 'src/infrastructure/database/migration-checksums.ts');
+  const [, version] = /LAST_RELEASE = \{\s*version: '([^']+)'/.exec(readFileSync(source, 'utf8')) ?? [];
+  const found = releases().find((release) => release.version === version);
+  if (!found) throw new Error(`CHANGELOG.md names no commit of version ${version}.`);
+  return found;
+}
+
 /** Returns whether this checkout contains the commit; a shallow or exported one may not. */
 export function contains(commit) {
   return spawnSync('git', ['cat-file', '-e', `${commit}^{commit}`], { cwd: ROOT }).status === 0;

@@ -35,8 +35,8 @@ describe('Packages of released versions', () => {
       .map(({ version }) => version)
       .filter((version) => version !== '0.2.0')
       .slice(0, 2);
-    // These had no Python SDK.
-    const withPython = kept.filter((version) => !['0.3.0', '0.4.0'].includes(version));
+    // It had no Python SDK.
+    const withPython = kept.filter((version) => version !== '0.3.0');
     const names = [
       ...kept.flatMap((version) =>
         ['sdk', 'cli'].map((name) => `merchant-connectivity-${name}-${version}.tgz`),

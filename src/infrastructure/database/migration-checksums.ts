@@ -8,10 +8,10 @@ const TABLE = 'schema_migration';
  * last release ran only on databases that had all of them.
  */
 export const LAST_RELEASE = {
-  version: '0.4.0',
-  firstNumber: 1_790_000_000_090,
-  lastNumber: 1_790_000_000_115,
-  digest: '6bcf2bcb114aa1244b3fe57cf518aa51b40e05e49ed581e630557757e591d5cf',
+  version: '0.3.0',
+  firstNumber: 1_790_000_000_001,
+  lastNumber: 1_790_000_000_051,
+  digest: 'f0ab6c15bb323cdd01ddc8fdca1564a3e5b6c61aa43ac48dc273a06a2aee6e91',
 };
 
 export interface MigrationsState {

@@ -77,7 +77,7 @@ export class SignInLink extends DatedRow {
   @Column({ type: 'varchar', length: 9 })
   status!: Exclude<SignInLinkStatus, 'expired'>;
 
-  /** The party that cancelled a cancelled link. Null if version 0.4.0 cancelled it. */
+  /** The party that cancelled a cancelled link. Null if version 0.3.0 cancelled it. */
   @Column({ name: 'cancelled_by', type: 'varchar', length: 10, nullable: true })
   cancelledBy!: SignInLinkCanceller | null;
 

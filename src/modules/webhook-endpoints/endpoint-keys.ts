@@ -31,7 +31,7 @@ type OpenedKey = Pick<WebhookEndpointKey, 'version' | 'signsFrom' | 'acceptedUnt
   readonly sign: MessageSigner | undefined;
 };
 
-/** Headers with the receiver for which they are meant: release 0.4.0 changes a URL and leaves its headers. */
+/** Headers with the receiver for which they are meant: release 0.3.0 changes a URL and leaves its headers. */
 interface OwnHeaders {
   readonly origin: string;
   readonly values: Readonly<Record<string, string>>;
@@ -169,7 +169,7 @@ export class EndpointKeys {
     await this.revise(id);
   }
 
-  /** Makes all processes read the keys and headers again. Those of release 0.4.0 leave the endpoint alone from now on. */
+  /** Makes all processes read the keys and headers again. Those of release 0.3.0 leave the endpoint alone from now on. */
   private async revise(id: string): Promise<void> {
     await this.transaction.manager.increment(WebhookEndpoint, { id }, 'signingRevision', 1);
     await this.lanes.reserve(id);

@@ -28,7 +28,7 @@ export abstract class EndpointLanes {
   abstract resume(endpointId: string): Promise<boolean>;
 
   /**
-   * Leaves the deliveries of an endpoint that has a key or headers of its own to processes that know these: those of release 0.4.0
+   * Leaves the deliveries of an endpoint that has a key or headers of its own to processes that know these: those of release 0.3.0
    * regard the lane as paused.
    */
   abstract reserve(endpointId: string): Promise<void>;

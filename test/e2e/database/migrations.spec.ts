@@ -63,7 +63,7 @@ describe('Migrations', () => {
     database.query(`INSERT INTO schema_migration ("timestamp", name) VALUES (${number}, 'Other${number}')`);
 
   const refusal = (names: string): string =>
-    `The schema of the database is neither that of this release nor that of version 0.4.0, but has other migrations (${names}): migrate it with version 0.4.0 first`;
+    `The schema of the database is neither that of this release nor that of version 0.3.0, but has other migrations (${names}): migrate it with version 0.3.0 first`;
 
   it('create the tables and columns of the entities', async () => {
     expect(await migrate(database.url)).toEqual(NAMES);
@@ -117,8 +117,8 @@ describe('Migrations', () => {
     await add('9790000000001');
     expect(await migrate(database.url)).toEqual([]);
     await checkDatabase(database.url);
-    await add('1790000000116');
-    const sentence = refusal('Other1790000000116');
+    await add('1790000000099');
+    const sentence = refusal('Other1790000000099');
     await expect(migrate(database.url)).rejects.toThrow(sentence);
     await expect(checkDatabase(database.url)).rejects.toThrow(sentence);
   });

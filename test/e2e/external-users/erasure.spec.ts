@@ -791,7 +791,7 @@ describe('An erasure', () => {
     },
   );
 
-  it('removes addresses and user agents of entries that an erasure by version 0.4.0 has left, of this user alone', async () => {
+  it('removes addresses and user agents of entries that an erasure by version 0.3.0 has left, of this user alone', async () => {
     const [user, other] = [newUser(), newUser()];
     const { body } = await erase(user);
     await finishErasures(service);

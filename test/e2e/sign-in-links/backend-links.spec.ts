@@ -304,7 +304,7 @@ describe('A sign-in link of a backend', () => {
   });
 });
 
-describe('Beside version 0.4.0', () => {
+describe('Beside version 0.3.0', () => {
   it('a link that it created is completed, and one that requires a login is not found there', async () => {
     const token = generateSecret('');
     rememberSecret(token);

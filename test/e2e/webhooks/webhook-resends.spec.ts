@@ -416,7 +416,7 @@ describe('Sending failed deliveries again', () => {
     expect(textOf(done)).toMatch(/ Finished .* Delivered 2 Failed 1 Waiting 0 Skipped 0 /);
     expect(textOf(done)).toMatch(/hook 2 2 0 0 None .*other 1 0 1 0 None/);
     expect(done.text).not.toContain('hx-trigger="every');
-    // Version 0.4.0 does not keep the events.
+    // Version 0.3.0 does not keep the events.
     await service.database.query('UPDATE webhook_recovery SET event_ids = NULL');
     expect(textOf(await visitor.get(path))).toMatch(/ All queued 3 of 3 deliveries queued or skipped\. /);
   });

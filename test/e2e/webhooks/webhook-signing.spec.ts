@@ -432,8 +432,8 @@ describe('A receiver', () => {
   });
 });
 
-describe('Release 0.4.0 on this schema', () => {
-  /** The statement of release 0.4.0. */
+describe('Release 0.3.0 on this schema', () => {
+  /** The statement of release 0.3.0. */
   const lockDueLanes = async (): Promise<string[]> => {
     const text = LOCK_DUE_LANES.named.replaceAll(
       "NOT ((paused_at < 'infinity') IS TRUE)",

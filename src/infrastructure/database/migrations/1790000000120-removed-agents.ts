@@ -1,17 +1,25 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 import { changeSchema } from './schema-change.js';
 
-/** Agents that are removed although they have many connections. Version 0.4.0 refuses the access tokens of these connections, too. */
+/**
+ * Agents that are removed although they have many connections. Version 0.3.0, whose processes call `find_agent_tokens`, refuses the access
+ * tokens of connections that have ended, too, although their rows do not change.
+ */
 export class RemovedAgents1790000000120 implements MigrationInterface {
   readonly name = 'RemovedAgents1790000000120';
   readonly transaction = false;
 
   async up(connection: QueryRunner): Promise<void> {
     for (const statement of STATEMENTS) await changeSchema(connection, statement);
+    const known = await connection.query(
+      `SELECT FROM pg_proc WHERE pronamespace = current_schema()::regnamespace AND proname = 'find_agent_tokens'`,
+    );
+    // A database that this release creates does not have the function.
+    if (known.length > 0) await changeSchema(connection, OF_LAST_RELEASE);
   }
 
   down(): never {
-    throw new Error('Version 0.4.0 works on this schema. To go back further, restore a backup.');
+    throw new Error('Version 0.3.0 works on this schema. To go back further, restore a backup.');
   }
 }
 
@@ -59,3 +67,14 @@ const STATEMENTS = [
         OFFSET 0) found;
   END $$`,
 ];
+
+const OF_LAST_RELEASE = `
+  CREATE OR REPLACE FUNCTION find_agent_tokens(hashes bytea[], created_from timestamptz, created_before timestamptz)
+    RETURNS TABLE (place integer, id bigint, client_id uuid, environment character varying,
+                   external_user_id character varying, phone_number_sealed bytea, expires_at timestamptz,
+                   connection_id uuid, scope text, agent text)
+    LANGUAGE sql STABLE
+  AS $$
+    SELECT place, id, client_id, environment, external_user_id, phone_number_sealed, expires_at, connection_id, scope, agent
+      FROM find_usable_mcp_tokens(hashes, created_from, created_before)
+  $$`;

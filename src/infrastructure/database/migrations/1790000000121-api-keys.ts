@@ -1,7 +1,7 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 import { changeSchema } from './schema-change.js';
 
-/** API keys, and when and from where secrets are used. Version 0.4.0 refuses keys, and accepts secrets that only sign. */
+/** API keys, and when and from where secrets are used. Version 0.3.0 refuses keys, and accepts secrets that only sign. */
 export class ApiKeys1790000000121 implements MigrationInterface {
   readonly name = 'ApiKeys1790000000121';
   readonly transaction = false;
@@ -11,7 +11,7 @@ export class ApiKeys1790000000121 implements MigrationInterface {
   }
 
   down(): never {
-    throw new Error('Version 0.4.0 works on this schema. To go back further, restore a backup.');
+    throw new Error('Version 0.3.0 works on this schema. To go back further, restore a backup.');
   }
 }
 

@@ -2,7 +2,7 @@ import type { MigrationInterface, QueryRunner } from 'typeorm';
 import { changeSchema, runBesideOthers } from './schema-change.js';
 
 /**
- * Keys and headers of webhook endpoints. Version 0.4.0 knows neither, so it must leave the deliveries of such endpoints alone: their
+ * Keys and headers of webhook endpoints. Version 0.3.0 knows neither, so it must leave the deliveries of such endpoints alone: their
  * lanes are paused until the end of time for it, and a test, which does not ask whether the lane is paused, is refused.
  */
 export class KeysOfEndpoints1790000000122 implements MigrationInterface {
@@ -49,7 +49,7 @@ export class KeysOfEndpoints1790000000122 implements MigrationInterface {
       connection,
       'ALTER TABLE webhook_lane VALIDATE CONSTRAINT webhook_lane_reserved_check',
     );
-    // Only a test is claimed without the ID of a worker. The code is one for which version 0.4.0 responds with 503.
+    // Only a test is claimed without the ID of a worker. The code is one for which version 0.3.0 responds with 503.
     await changeSchema(
       connection,
       `CREATE OR REPLACE FUNCTION refuse_test_of_reserved_lane() RETURNS trigger LANGUAGE plpgsql AS $$
@@ -71,6 +71,6 @@ export class KeysOfEndpoints1790000000122 implements MigrationInterface {
   }
 
   down(): never {
-    throw new Error('Version 0.4.0 works on this schema. To go back further, restore a backup.');
+    throw new Error('Version 0.3.0 works on this schema. To go back further, restore a backup.');
   }
 }

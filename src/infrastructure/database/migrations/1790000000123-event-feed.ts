@@ -3,7 +3,7 @@ import { createIndexConcurrently } from './concurrent-index.js';
 import { changeSchema } from './schema-change.js';
 
 /**
- * The events of a client in the order of their positions, in both environments. Version 0.4.0 uses the index of the stream, which has
+ * The events of a client in the order of their positions, in both environments. Version 0.3.0 uses the index of the stream, which has
  * only those of one: a migration of the next release can drop it. Requests to the feed that wait do not count as streams.
  */
 export class EventFeed1790000000123 implements MigrationInterface {
@@ -23,6 +23,6 @@ export class EventFeed1790000000123 implements MigrationInterface {
   }
 
   down(): never {
-    throw new Error('Version 0.4.0 works on this schema. To go back further, restore a backup.');
+    throw new Error('Version 0.3.0 works on this schema. To go back further, restore a backup.');
   }
 }

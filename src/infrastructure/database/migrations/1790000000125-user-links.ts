@@ -19,7 +19,7 @@ const CHECKS: readonly (readonly [table: string, name: string, condition: string
 
 /**
  * Logins of users for other purposes than connecting an agent, links of backends and of the dashboard, and the hosts that links return
- * to. Version 0.4.0 sees the logins as requests of an agent without an address, which it cannot continue, and never finds a link that
+ * to. Version 0.3.0 sees the logins as requests of an agent without an address, which it cannot continue, and never finds a link that
  * requires a login, because nobody knows a token with its hash.
  */
 export class UserLinks1790000000125 implements MigrationInterface {
@@ -49,6 +49,6 @@ export class UserLinks1790000000125 implements MigrationInterface {
   }
 
   down(): never {
-    throw new Error('Version 0.4.0 works on this schema. To go back further, restore a backup.');
+    throw new Error('Version 0.3.0 works on this schema. To go back further, restore a backup.');
   }
 }

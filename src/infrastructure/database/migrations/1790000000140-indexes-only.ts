@@ -21,6 +21,6 @@ export class IndexesOnly1790000000140 implements MigrationInterface {
   }
 
   down(): never {
-    throw new Error('Version 0.4.0 works on this schema. To go back further, restore a backup.');
+    throw new Error('Version 0.3.0 works on this schema. To go back further, restore a backup.');
   }
 }

@@ -2,7 +2,7 @@ import type { MigrationInterface, QueryRunner } from 'typeorm';
 import { createIndexConcurrently } from './concurrent-index.js';
 import { changeSchema } from './schema-change.js';
 
-/** Who sent a request, and the entries of an API key. Entries that version 0.4.0 writes have neither. */
+/** Who sent a request, and the entries of an API key. Entries that version 0.3.0 writes have neither. */
 export class Callers1790000000145 implements MigrationInterface {
   readonly name = 'Callers1790000000145';
   readonly transaction = false;
@@ -21,6 +21,6 @@ export class Callers1790000000145 implements MigrationInterface {
   }
 
   down(): never {
-    throw new Error('Version 0.4.0 works on this schema. To go back further, restore a backup.');
+    throw new Error('Version 0.3.0 works on this schema. To go back further, restore a backup.');
   }
 }

@@ -42,13 +42,19 @@ const BLOCKERS = `
  * backup can keep locks for hours. The statement must do nothing if it has run before (`IF NOT EXISTS`, `OR REPLACE`), because an
  * interrupted migration is repeated, and must not read a table while it holds its lock. The migration must set
  * `transaction = false`.
+ *
+ * @param statementTimeout milliseconds that the statement may take; 0 if nobody waits for its first locks
  */
-export async function changeSchema(connection: QueryRunner, statement: string): Promise<void> {
+export async function changeSchema(
+  connection: QueryRunner,
+  statement: string,
+  statementTimeout = STATEMENT_TIMEOUT,
+): Promise<void> {
   const watch = new LockWatch(connection, statement);
   for (let attempt = 0; ; attempt += 1) {
     const lockTimeout = LOCK_TIMEOUTS[attempt % LOCK_TIMEOUTS.length] ?? 0;
     try {
-      return await watch.run({ lockTimeout, statementTimeout: STATEMENT_TIMEOUT, interval: WATCH_INTERVAL });
+      return await watch.run({ lockTimeout, statementTimeout, interval: WATCH_INTERVAL });
     } catch (error) {
       if (!isLockTimeout(error) && !isStatementCanceled(error)) throw error;
       if (attempt % REPORTED === REPORTED - 1)

@@ -150,7 +150,7 @@ export class RequestLogRepository implements UserDataHolder {
 
   /**
    * Gives the user's entries the pseudonym, so that counts stay right. Removes what webhook receivers and the API responded, because
-   * it may repeat the identifier, and the addresses, of which those of tool calls may be the user's. Version 0.4.0, which does not know
+   * it may repeat the identifier, and the addresses, of which those of tool calls may be the user's. Version 0.3.0, which does not know
    * the addresses, leaves them with the pseudonym.
    */
   async eraseBatch(user: ErasedUser): Promise<number> {

@@ -229,7 +229,7 @@ export class DeliveryQueueRepository {
    * @throws ApiError WEBHOOK_ENDPOINT_NOT_FOUND
    */
   async addClaimed(event: EventPosition, endpoint: OwnedWebhookEndpoint): Promise<ClaimedDelivery> {
-    // Without it, a trigger refuses tests of endpoints with keys of their own: release 0.4.0 does not know these.
+    // Without it, a trigger refuses tests of endpoints with keys of their own: release 0.3.0 does not know these.
     await this.transaction.manager.query("SELECT set_config('webhooks.knows_reserved', 'yes', true)");
     const [row] = await this.transaction.manager.query<DeliveryRow[]>(
       `WITH lane AS (

@@ -27,8 +27,8 @@ export class Resend {
   finishedAt!: Date | null;
 
   /**
-   * The selected events, to count later what became of them; null if none were selected, and if version 0.4.0 handled the last of
-   * them. Events that version 0.3.0 has found are here until all are handled.
+   * The selected events, to count later what became of them; null if none were selected, and if version 0.3.0 handled the last of
+   * them.
    */
   @Column({ name: 'event_ids', type: 'uuid', array: true, nullable: true })
   eventIds!: string[] | null;

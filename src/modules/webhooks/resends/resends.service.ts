@@ -64,7 +64,7 @@ export type ResendOutcomes = Readonly<Record<'delivered' | 'failed' | 'waiting' 
 /** A resend that a user started, with its endpoint unless that was deleted. */
 export interface StartedResend extends ResendProgress {
   readonly endpoint: WebhookEndpointResponse | undefined;
-  /** Undefined if version 0.4.0 ended the resend, if the request log no longer has its attempts, or if the log is too busy. */
+  /** Undefined if version 0.3.0 ended the resend, if the request log no longer has its attempts, or if the log is too busy. */
   readonly outcomes: ResendOutcomes | undefined;
 }
 

@@ -13,7 +13,7 @@ const ENDPOINTS_PER_NOTIFICATION = 200;
 
 /**
  * Whether the client paused the endpoint, or the service disabled it. A reserved lane, whose endpoint has a key or headers of its own,
- * is paused without an end when it is not: release 0.4.0 does not know these, and must leave its deliveries alone.
+ * is paused without an end when it is not: release 0.3.0 does not know these, and must leave its deliveries alone.
  */
 const IS_PAUSED = "(paused_at < 'infinity') IS TRUE";
 
