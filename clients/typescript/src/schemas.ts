@@ -2405,13 +2405,13 @@ export interface components {
     };
     ReadWebhookEventsQuery: {
       /**
-       * @description The `next_cursor` of the previous page, for the same filters. Default: the oldest event that is kept.
+       * @description The `next_cursor` of the previous page, for the same filters. Default: begin at `start`, or with the oldest event that is kept.
        * @example AVmXo2uFyR7Q1dJ0c3hKp1tbMTZd
        */
       cursor?: string;
       /**
        * Format: date-time
-       * @description Begin with the events published since this time. Has no effect together with `cursor`.
+       * @description Begin with the events published since this time. A time before the oldest event that is kept counts as that. Has no effect together with `cursor`.
        * @example 2026-01-31T08:15:30Z
        */
       start?: string;
@@ -3414,7 +3414,7 @@ export interface components {
       event: components['schemas']['EventName'];
       /**
        * Format: date-time
-       * @description When the event was published.
+       * @description When the event was published, by the clock of the process that published it. It can be up to a minute earlier than that of an event before it.
        * @example 2026-01-31T08:15:30.123Z
        */
       created_at: string;

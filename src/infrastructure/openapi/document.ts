@@ -20,10 +20,11 @@ const describe = (
 ): string => `Lets you issue MCP tokens for agents, look up the merchant accounts that were detected for your users, and receive
 webhooks.
 
-**Surfaces.** The platform API requires the \`client_id\` and \`secret\` of your API client as Basic
-credentials, which also determine the environment (\`development\` or \`production\`). The dashboard API requires an
-access token of the device authorization flow, or the login of a user in a browser.
-An access token gives access to the environment of the client that it was issued for, a login to both environments.
+**Surfaces.** The platform API requires the \`client_id\` of your API client and an API key, or its \`secret\`, as Basic
+credentials, which also determine the environment (\`development\` or \`production\`). It also accepts an API key, or an access
+token that was issued for one, as a Bearer token. The dashboard API requires an API key or an access token as a Bearer token,
+or the login of a user in a browser. An API key or access token gives access to the environment of its client, a login to
+both environments.
 The careers API requires no credentials. The internal API is for the platform's own services and requires a service
 token. A deployment can have a host name for each surface: its operations then name their server.
 
@@ -73,7 +74,11 @@ export async function buildDocument(
     .setVersion(version)
     .addServer('/', 'This deployment')
     .addBasicAuth(
-      { type: 'http', scheme: 'basic', description: 'User name: `client_id`. Password: `secret`.' },
+      {
+        type: 'http',
+        scheme: 'basic',
+        description: 'User name: `client_id`. Password: an API key, or the `secret`.',
+      },
       'basic',
     )
     .addBearerAuth(
@@ -81,7 +86,7 @@ export async function buildDocument(
         type: 'http',
         scheme: 'bearer',
         bearerFormat: 'JWT',
-        description: 'An access token of the device authorization flow. It expires after 15 minutes.',
+        description: 'An API key (`mck_…`), or an access token, which is a JWT and expires after 15 minutes.',
       },
       'bearer',
     )

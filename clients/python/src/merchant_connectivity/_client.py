@@ -882,8 +882,8 @@ class MerchantConnectivity(Transport):
         Returns the events of your client in the order in which they were published, whether or not an endpoint received them. Use it if you have no public receiver, or to find what a receiver missed.
 
         Args:
-            cursor: The `next_cursor` of the previous page, for the same filters. Default: the oldest event that is kept.
-            start: Begin with the events published since this time. Has no effect together with `cursor`.
+            cursor: The `next_cursor` of the previous page, for the same filters. Default: begin at `start`, or with the oldest event that is kept.
+            start: Begin with the events published since this time. A time before the oldest event that is kept counts as that. Has no effect together with `cursor`.
             limit: Maximum number of entries in the page.
             event: Only events with this name. Repeat the parameter for several names.
             external_user_id: Your own identifier for the user.
@@ -909,8 +909,8 @@ class MerchantConnectivity(Transport):
         Reads page by page, and waits for further entries at the end. Remembers nothing: store `next_cursor` after you have processed a page, and begin with it the next time. With `wait=0`, ends at the end of the feed. Pages can be empty.
 
         Args:
-            cursor: The `next_cursor` of the previous page, for the same filters. Default: the oldest event that is kept.
-            start: Begin with the events published since this time. Has no effect together with `cursor`.
+            cursor: The `next_cursor` of the previous page, for the same filters. Default: begin at `start`, or with the oldest event that is kept.
+            start: Begin with the events published since this time. A time before the oldest event that is kept counts as that. Has no effect together with `cursor`.
             limit: Maximum number of entries in the page.
             event: Only events with this name. Repeat the parameter for several names.
             external_user_id: Your own identifier for the user.
@@ -1846,8 +1846,8 @@ class AsyncMerchantConnectivity(AsyncTransport):
         Returns the events of your client in the order in which they were published, whether or not an endpoint received them. Use it if you have no public receiver, or to find what a receiver missed.
 
         Args:
-            cursor: The `next_cursor` of the previous page, for the same filters. Default: the oldest event that is kept.
-            start: Begin with the events published since this time. Has no effect together with `cursor`.
+            cursor: The `next_cursor` of the previous page, for the same filters. Default: begin at `start`, or with the oldest event that is kept.
+            start: Begin with the events published since this time. A time before the oldest event that is kept counts as that. Has no effect together with `cursor`.
             limit: Maximum number of entries in the page.
             event: Only events with this name. Repeat the parameter for several names.
             external_user_id: Your own identifier for the user.
@@ -1873,8 +1873,8 @@ class AsyncMerchantConnectivity(AsyncTransport):
         Reads page by page, and waits for further entries at the end. Remembers nothing: store `next_cursor` after you have processed a page, and begin with it the next time. With `wait=0`, ends at the end of the feed. Pages can be empty.
 
         Args:
-            cursor: The `next_cursor` of the previous page, for the same filters. Default: the oldest event that is kept.
-            start: Begin with the events published since this time. Has no effect together with `cursor`.
+            cursor: The `next_cursor` of the previous page, for the same filters. Default: begin at `start`, or with the oldest event that is kept.
+            start: Begin with the events published since this time. A time before the oldest event that is kept counts as that. Has no effect together with `cursor`.
             limit: Maximum number of entries in the page.
             event: Only events with this name. Repeat the parameter for several names.
             external_user_id: Your own identifier for the user.

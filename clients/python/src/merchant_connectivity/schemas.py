@@ -1221,7 +1221,7 @@ class WebhookEventResponse(TypedDict):
     event: EventName
     """The name of the event."""
     created_at: str
-    """When the event was published."""
+    """When the event was published, by the clock of the process that published it. It can be up to a minute earlier than that of an event before it."""
     body: NotRequired[str]
     """The body of the webhook, exactly as endpoints receive it. Missing if the user was erased."""
     erased: NotRequired[bool]

@@ -8,7 +8,10 @@ import { OAuthConfiguration } from '../oauth.configuration.js';
 import { DeviceCodeRequest, DeviceCodeResponse, REQUEST_DEVICE_CODE } from './device-authorizations.dto.js';
 import { DeviceAuthorizationsService } from './device-authorizations.service.js';
 
-@Topic('Access tokens', 'Tokens for programs that use the dashboard API (device authorization flow).')
+@Topic(
+  'Access tokens',
+  'Tokens for programs: from the device authorization flow, for an API key, or for the token of a workload.',
+)
 @Controller('oauth/device')
 export class DeviceAuthorizationsController {
   constructor(private readonly authorizations: DeviceAuthorizationsService) {}

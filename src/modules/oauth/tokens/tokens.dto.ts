@@ -178,8 +178,9 @@ export const EXCHANGE_DEVICE_CODE: OperationDocument = {
   place: 3,
   repeatable: 'always',
   ifRepeated:
-    'A code works once. If the response with the token is lost, the next one is `invalid_grant`: [start ' +
-    'again](retrying.md#device-codes-work-once).',
+    'A device code works once. If the response with the token is lost, the next one is `invalid_grant`: [start ' +
+    'again](retrying.md#device-codes-work-once). With client credentials, you get another token. The token of a workload works ' +
+    'once if it has an ID (`jti`): get another one from its platform.',
   summary: 'Exchange device code for access token',
   description: (configurationOf) =>
     'Exchanges a device code for an access token (RFC 8628). Poll this operation with the `device_code` until the user ' +

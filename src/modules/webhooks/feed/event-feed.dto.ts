@@ -32,14 +32,16 @@ const MAX_WAIT = 20;
 
 export class ReadWebhookEventsQuery {
   @CursorField(
-    'The `next_cursor` of the previous page, for the same filters. Default: the oldest event that is kept.',
+    'The `next_cursor` of the previous page, for the same filters. Default: begin at `start`, or with the oldest event that is kept.',
   )
   cursor?: string;
 
   @TimestampField({
     in: 'query',
     required: false,
-    description: 'Begin with the events published since this time. Has no effect together with `cursor`.',
+    description:
+      'Begin with the events published since this time. A time before the oldest event that is kept counts as that. Has no effect ' +
+      'together with `cursor`.',
     example: '2026-01-31T08:15:30Z',
   })
   start?: string;
@@ -84,7 +86,9 @@ export class WebhookEventResponse {
   @EnumProperty(EVENT_NAME, 'The name of the event.', EXAMPLE.event)
   event!: string;
 
-  @TimestampProperty('When the event was published.')
+  @TimestampProperty(
+    'When the event was published, by the clock of the process that published it. It can be up to a minute earlier than that of an event before it.',
+  )
   created_at!: Date;
 
   @TextProperty(
