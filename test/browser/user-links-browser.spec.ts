@@ -135,7 +135,7 @@ describeInBrowser('Links and the page of a user, with examples/partner-login', (
       await page.getByText('The assistant can no longer act for you.').waitFor();
       await press(page, 'Unlink Netflix');
       await page.getByText('The account is no longer connected.').waitFor();
-      await press(page, 'Cancel Netflix');
+      await press(page, 'Cancel link Netflix');
       await page.getByText('The link no longer works.').waitFor();
       await press(page, 'Close this page');
       await waitForHeading(page, 'The page is closed');

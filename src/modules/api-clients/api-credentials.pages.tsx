@@ -167,7 +167,7 @@ function Secrets({ client, secrets, newestVersion, signingVersion }: SecretsOver
           cell: () => (
             <code>
               {SECRET_PREFIXES[client.environment]}
-              <span aria-hidden="true">••••••••</span>
+              <span aria-hidden="true">••••</span>
               <span class="unseen">hidden</span>
             </code>
           ),
@@ -206,7 +206,7 @@ function Secrets({ client, secrets, newestVersion, signingVersion }: SecretsOver
         },
         {
           title: 'Signs webhooks',
-          kind: 'id',
+          kind: 'short',
           isOnDeskOnly: true,
           cell: ({ version }) => (version === signingVersion ? <Badge tone="good">Yes</Badge> : 'No'),
         },

@@ -15,7 +15,6 @@ import {
   FormPage,
   inEachEnvironment,
   isolated,
-  Link,
   ListPage,
   Moment,
   Notice,
@@ -94,8 +93,8 @@ class KeysPage extends ListPage(KEY_PERMISSIONS.listApiKeys) {
           data: client ? await this.keys.list(client.clientId) : [],
           below: (
             <p>
-              <Link to={refused}>The log entries of refused requests</Link> show the reason, and the address
-              that sent the request.
+              <a href={refused}>The log entries of refused requests</a> show the reason, and the address that
+              sent the request.
             </p>
           ),
         };
@@ -114,12 +113,7 @@ class KeysPage extends ListPage(KEY_PERMISSIONS.listApiKeys) {
       ],
       empty: {
         title: 'No API keys yet',
-        text: (
-          <>
-            <p>Create a key for each program, so that none of them needs the secret.</p>
-            {add}
-          </>
-        ),
+        text: 'Create a key for each program, so that none of them needs the secret.',
       },
     };
   }
@@ -155,7 +149,7 @@ function Choices({ path, parameter, options }: ChoicesProps): VNode {
       {Object.entries(options).map(([name, { label }], index) => (
         <>
           {index > 0 ? ' · ' : null}
-          <Link to={`${path}?${parameter}=${name}`}>{label}</Link>
+          <a href={`${path}?${parameter}=${name}`}>{label}</a>
         </>
       ))}
     </p>

@@ -138,7 +138,7 @@ export function userPage({ organization, environment, path, ...shown }: PageData
                 ]}
               />
               <ActionButton action={path} fields={{ action: 'cancel', id }} of={merchant.name}>
-                Cancel
+                Cancel link
               </ActionButton>
             </section>
           ))}

@@ -162,7 +162,7 @@ function endpointPage(
       <>
         <FormProblem />
         {endpoint.description ? (
-          <p>
+          <p class="two-lines">
             <code>{endpoint.url}</code>
           </p>
         ) : null}
