@@ -21,6 +21,7 @@ import {
 import { WIDTH_RULE } from './endpoint-width.js';
 import { CLAIM_DELIVERIES, type ClaimedRow } from './sql/claim-deliveries.js';
 import {
+  IS_ENABLED,
   IS_SUBSCRIBED,
   IS_LEASE_OVER,
   LANE,
@@ -158,7 +159,7 @@ export class DeliveryQueueRepository {
               SELECT endpoint.id, event.id, event.created_at, url, $2, now()
                 FROM webhook_endpoint endpoint CROSS JOIN webhook_event event
                WHERE endpoint.id = $1 AND event.id = ANY ($3) AND ${HAS_BODY}
-                 AND CASE WHEN is_test THEN $4 AND endpoint.disabled_at IS NULL ELSE ${IS_SUBSCRIBED} END
+                 AND CASE WHEN is_test THEN $4 AND ${IS_ENABLED} ELSE ${IS_SUBSCRIBED} END
                  AND NOT EXISTS (SELECT FROM webhook_delivery waiting WHERE endpoint_id = $1 AND event_id = event.id)
               RETURNING endpoint_id)
        SELECT (SELECT count(*)::integer FROM added) AS count
