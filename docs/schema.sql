@@ -296,7 +296,7 @@ CREATE TABLE customer (
   CONSTRAINT customer_client_fkey FOREIGN KEY (client_id) REFERENCES api_client(id)
 );
 CREATE INDEX customer_last_seen_index ON customer USING btree (client_id, last_seen_at, external_user_id);
-CREATE INDEX customer_last_seen_at_index ON customer USING brin (last_seen_at);
+CREATE INDEX customer_last_seen_at_index ON customer USING btree (last_seen_at);
 
 CREATE TABLE customer_failure (
   client_id uuid NOT NULL,

@@ -131,7 +131,7 @@ WITH request AS MATERIALIZED (
        SELECT event.id AS event_id, event.created_at, organization_id, organization_room, position,
               endpoint.id AS endpoint_id, url
          FROM event
-         JOIN webhook_endpoint endpoint ON endpoint.client_id = event.client_id AND endpoint.disabled_at IS NULL
+         JOIN webhook_endpoint endpoint ON endpoint.client_id = event.client_id AND endpoint.disabled_at IS NULL AND endpoint.deleted_at IS NULL
 AND (endpoint.events IS NULL OR event.event = ANY (endpoint.events))
         WHERE (SELECT count(*) FROM account) >= 0
           FOR KEY SHARE OF endpoint),
@@ -267,7 +267,7 @@ WITH request AS MATERIALIZED (
        SELECT event.id AS event_id, event.created_at, organization_id, organization_room, position,
               endpoint.id AS endpoint_id, url
          FROM event
-         JOIN webhook_endpoint endpoint ON endpoint.client_id = event.client_id AND endpoint.disabled_at IS NULL
+         JOIN webhook_endpoint endpoint ON endpoint.client_id = event.client_id AND endpoint.disabled_at IS NULL AND endpoint.deleted_at IS NULL
 AND (endpoint.events IS NULL OR event.event = ANY (endpoint.events))
         WHERE (SELECT count(*) FROM account) >= 0
           FOR KEY SHARE OF endpoint),

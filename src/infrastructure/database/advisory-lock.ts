@@ -17,6 +17,15 @@ const ATTEMPTS_BEFORE_REPORT = 15;
 const CONNECT_TIMEOUT = 5_000;
 const STATEMENT_TIMEOUT = '5s';
 
+/** Polls for a lock, and logs once that another process holds it for long. */
+export async function pollForLock(work: string, isAcquired: () => Promise<boolean>): Promise<void> {
+  for (let attempt = 1; !(await isAcquired()); attempt += 1) {
+    if (attempt === ATTEMPTS_BEFORE_REPORT)
+      new Logger('Database').warn('This process waits until another process ends its work', { work });
+    await pause(RETRY_DELAY);
+  }
+}
+
 /**
  * Runs the work while a separate connection holds the lock. If connections of the pool held the locks, jobs that start
  * together could occupy all of them and then wait forever for connections to work with.
@@ -48,12 +57,8 @@ async function withLock<T>(
       ]);
       return rows[0].acquired;
     };
-    for (let attempt = 1; !(await isAcquired()); attempt += 1) {
-      if (!waits) return undefined;
-      if (attempt === ATTEMPTS_BEFORE_REPORT)
-        new Logger('Database').warn('This process waits until another process ends its work', { work: name });
-      await pause(RETRY_DELAY);
-    }
+    if (waits) await pollForLock(name, isAcquired);
+    else if (!(await isAcquired())) return undefined;
     return await work();
   } finally {
     // The end of the session releases the lock.

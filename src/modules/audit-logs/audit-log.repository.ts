@@ -181,7 +181,8 @@ export class AuditLogRepository {
     do {
       const read = (): Promise<AuditLogEntry[]> =>
         this.batches.run(organizationId, () => after(last).limit(BATCH).getMany(), last !== undefined);
-      batch = await (last ? continued(read) : read());
+      // A transaction has ended with its first failure.
+      batch = await (last && !this.transaction.isOpen ? continued(read) : read());
       yield* batch;
       last = batch.at(-1);
     } while (batch.length === BATCH);

@@ -22,11 +22,11 @@ export class AuditStreamsRepository {
   async claim(now: Date, lease: Date, limit: number): Promise<ClaimedStream[]> {
     const claimed = await this.transaction.changedRows<{ organization_id: string }>(
       `UPDATE audit_stream SET due_at = $2
-        WHERE organization_id IN (
+        WHERE organization_id = ANY (ARRAY(
           SELECT stream.organization_id
             FROM audit_stream stream JOIN audit_chain chain USING (organization_id)
            WHERE stream.paused_at IS NULL AND ${hasCome('stream.due_at', LONGEST_POSTPONEMENT, '$1')} AND chain.sequence > stream.position
-           ORDER BY stream.due_at LIMIT $3 FOR UPDATE OF stream SKIP LOCKED)
+           ORDER BY stream.due_at LIMIT $3 FOR UPDATE OF stream SKIP LOCKED))
         RETURNING organization_id`,
       [now, lease, limit],
     );

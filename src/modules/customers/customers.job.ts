@@ -3,7 +3,7 @@ import { Interval } from '@nestjs/schedule';
 import { JobLock, OverdueWork, RecurringJob, Transactional } from '../../infrastructure/database/index.js';
 import { ErasedUsers } from '../../infrastructure/erasure/index.js';
 import { Clock, MINUTE, SECOND } from '../../infrastructure/time/index.js';
-import { UserActivityRepository, type UserActivity } from '../request-logs/index.js';
+import { RequestLogRepository, UserActivityRepository, type UserActivity } from '../request-logs/index.js';
 import { CustomersRepository } from './customers.repository.js';
 
 /** Entries of the log that one transaction counts. Reading and writing them takes less than a second. */
@@ -17,6 +17,7 @@ const ENTRIES_PER_BATCH = 20_000;
 export class CustomersJob extends RecurringJob {
   constructor(
     private readonly repository: CustomersRepository,
+    private readonly log: RequestLogRepository,
     private readonly activities: UserActivityRepository,
     private readonly erased: ErasedUsers,
     private readonly lock: JobLock,
@@ -47,6 +48,8 @@ export class CustomersJob extends RecurringJob {
   /** @returns whether entries are left */
   @Transactional()
   protected async countBatch(settledId: number): Promise<boolean> {
+    // Entries that a rotation moves would be missed.
+    if (!(await this.log.lockComplete())) return false;
     const now = this.clock.now();
     const counted = await this.repository.lockProgress();
     // Billions of entries may have been deleted before the first one that is kept.

@@ -170,10 +170,12 @@ function toPublishRequest(request: PublishEventRequest, { clients, merchants }: 
         ? undefined
         : {
             key,
-            // Requests with the same content may differ in the letter case of UUIDs and in unknown fields of `data`.
+            // Requests with the same content may differ in the letter case of UUIDs, in unknown fields of `data`, and in their time, which
+            // version 0.3.0 ignores.
             contentHash: contentHash({
               ...request,
               idempotency_key: undefined,
+              timestamp: undefined,
               client_id: request.client_id.toLowerCase(),
               session_id: sessionId,
               data: fields.length === 0 ? undefined : data,

@@ -138,9 +138,10 @@ export class SignInLinksRepository implements UserDataHolder {
   async finishExpired(now: Date, limit: number, id?: string): Promise<EndedLink[]> {
     return this.transaction.changedRows<EndedLink>(
       `UPDATE sign_in_link SET finished_at = $1
-        WHERE id IN (SELECT id FROM sign_in_link
-                      WHERE status = 'pending' AND finished_at IS NULL AND expires_at <= $1 AND id = COALESCE($3, id)
-                      ORDER BY expires_at LIMIT $2 FOR UPDATE SKIP LOCKED)
+        WHERE id = ANY (ARRAY(
+          SELECT id FROM sign_in_link
+           WHERE status = 'pending' AND finished_at IS NULL AND expires_at <= $1 AND id = COALESCE($3, id)
+           ORDER BY expires_at LIMIT $2 FOR UPDATE SKIP LOCKED))
         RETURNING id, client_id AS "clientId", environment, external_user_id AS "externalUserId",
                   merchant_id AS "merchantId", metadata`,
       [now, limit, id],

@@ -1,7 +1,9 @@
 import { randomBytes, randomUUID } from 'node:crypto';
+import { setTimeout as pause } from 'node:timers/promises';
 import pg from 'pg';
 import { migrate } from '../../../src/infrastructure/database/index.js';
 import { AuditLog, AuditVerification, type ExportedHead } from '../../../src/modules/audit-logs/index.js';
+import { AuditLogRepository } from '../../../src/modules/audit-logs/audit-log.repository.js';
 import {
   addOrganization,
   chainOf,
@@ -123,6 +125,36 @@ describe('An unaltered chain', () => {
       problem: 'altered',
       sequence: 2_000,
     });
+  });
+
+  it('is not read any further once the connection of its snapshot is lost', async () => {
+    organizationId = await addOrganization(service.database);
+    await fillAuditLog(service.database, organizationId, Array(2_100).fill({}));
+    const repository = service.app.get(AuditLogRepository, { strict: false });
+    const read = repository.inOrderOfChain.bind(repository);
+    const interrupted = import.meta.jest
+      .spyOn(repository, 'inOrderOfChain')
+      .mockImplementation(async function* (...chain) {
+        for await (const entry of read(...chain)) {
+          if (entry.sequence === '10')
+            await service.database.query(
+              `SELECT pg_terminate_backend(pid) FROM pg_stat_activity
+                WHERE datname = current_database() AND state = 'idle in transaction'`,
+            );
+          yield entry;
+        }
+      });
+    const outcome = await Promise.race([
+      verification()
+        .verify(organizationId)
+        .then(
+          () => 'verified',
+          () => 'failed',
+        ),
+      pause(20_000, 'is reading', { ref: false }),
+    ]);
+    interrupted.mockRestore();
+    expect(outcome).toBe('failed');
   });
 
   it('stays valid while it grows', async () => {

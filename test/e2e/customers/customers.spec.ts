@@ -77,6 +77,28 @@ describe('The list of customers', () => {
     expect(await usersOn(`?search=${encodeURIComponent(part)}`)).toEqual([user]);
   });
 
+  it('has entries that a rotation moves while the job runs', async () => {
+    await fillRequestLog(service, [
+      loggedRequest(production, { externalUserId: 'user-moved', createdAt: ago(HOUR) }),
+    ]);
+    const [entry] = await service.database.query<{ partition: string }>(
+      `SELECT tableoid::regclass::text AS partition FROM request_log WHERE external_user_id = 'user-moved'`,
+    );
+    // As a rotation does that finds rows in the default partition.
+    await service.database.query(
+      `CREATE TABLE request_log_stray_20260131t120000000000 (LIKE request_log);
+       WITH moved AS (DELETE FROM ${entry?.partition} WHERE external_user_id = 'user-moved' RETURNING *)
+       INSERT INTO request_log_stray_20260131t120000000000 SELECT * FROM moved`,
+    );
+    await logged(['user-meanwhile']);
+    await service.database.query(
+      `INSERT INTO request_log SELECT * FROM request_log_stray_20260131t120000000000;
+       DROP TABLE request_log_stray_20260131t120000000000`,
+    );
+    await job().update();
+    expect((await usersOn()).toSorted()).toEqual(['user-meanwhile', 'user-moved']);
+  });
+
   it('goes on after entries of a client that exists no longer', async () => {
     await fillRequestLog(service, [
       loggedRequest(

@@ -194,6 +194,50 @@ describe('Migrations', () => {
     await database.query('SELECT speed FROM webhook_lane');
   });
 
+  it('give a statement more time if it takes long although nobody blocks it, and say so', async () => {
+    await dataSource.initialize();
+    const runner = dataSource.createQueryRunner();
+    await changeSchema(runner, 'SELECT pg_sleep(0.5)', 300);
+    await runner.release();
+    expect(warnings[0]).toMatchObject({
+      message: expect.stringContaining('takes longer than its limit'),
+      statement: 'SELECT pg_sleep(0.5)',
+      attempts: 1,
+      milliseconds: 600,
+    });
+  });
+
+  it('repeat statements that a deadlock ended', async () => {
+    await migrate(database.url);
+    await dataSource.initialize();
+    await database.query(
+      `UPDATE pg_index SET indisvalid = false WHERE indexrelid = 'webhook_recovery_pending_index'::regclass`,
+    );
+    const runner = dataSource.createQueryRunner();
+    const query = runner.query.bind(runner);
+    const ended = new Set<string>();
+    Object.assign(runner, {
+      query: async (statement: string, values?: unknown[]) => {
+        if (ended.has(statement) || !/^(?:ALTER|CREATE|DROP) /.test(statement))
+          return query(statement, values);
+        ended.add(statement);
+        throw Object.assign(new Error('deadlock detected'), { code: '40P01' });
+      },
+    });
+    await changeSchema(runner, 'ALTER TABLE webhook_lane ADD COLUMN IF NOT EXISTS speed integer');
+    await createIndexConcurrently(runner, {
+      name: 'webhook_recovery_pending_index',
+      table: 'webhook_recovery',
+      definition: '(requested_at) WHERE finished_at IS NULL',
+    });
+    await runner.release();
+    expect([...ended].map((statement) => statement.split(' ').slice(0, 3).join(' '))).toEqual([
+      'ALTER TABLE webhook_lane',
+      'DROP INDEX CONCURRENTLY',
+      'CREATE INDEX CONCURRENTLY',
+    ]);
+  });
+
   it('tell a process that waits until another one has migrated the database', async () => {
     await migrate(database.url);
     const other = new pg.Client({ connectionString: database.url });
@@ -330,9 +374,13 @@ describe('Migrations', () => {
   it('create functions that a new database has, too', () => {
     const schema = readFileSync(join(SOURCES, '..', 'docs', 'schema.sql'), 'utf8');
     const sources = readdirSync(FOLDER).map((file) => readFileSync(join(FOLDER, file), 'utf8'));
-    const functions = [...sources.join('').matchAll(/FUNCTION \w+[^$]*AS \$\$(.*?)\$\$/gs)];
+    const functions = [...sources.join('').matchAll(/FUNCTION (\w+)[^$]*AS \$\$(.*?)\$\$/gs)];
+    const check = readFileSync(join(SOURCES, '..', '.ci', 'previous-release'), 'utf8');
+    // Only the last release calls these.
+    const kept = String(/KEPT_FUNCTIONS = \[(.*?)\]/s.exec(check)?.[1]);
     // After a release, there may be none.
-    for (const [, body = ''] of functions) expect(schema).toContain(body);
+    for (const [, name, body = ''] of functions)
+      if (!kept.includes(`'${name}'`)) expect(schema).toContain(body);
   });
 
   it('are found by their files, which have the number and the name of their class', async () => {

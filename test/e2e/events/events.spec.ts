@@ -338,13 +338,14 @@ describe('An idempotency key', () => {
     }
   });
 
-  it('does not depend on the spelling of IDs, empty data or fields that are ignored', async () => {
+  it('does not depend on the spelling of IDs, empty data, the time or fields that are ignored', async () => {
     const session = await createSession('user-1');
     const [key, other] = [randomUUID(), randomUUID()];
     const login = await published(loginRequired({ idempotency_key: key }));
     const card = await published(cardUpdated(session, { idempotency_key: other }));
     for (const [event_id, same] of [
       [login, loginRequired({ idempotency_key: key, data: {} })],
+      [login, loginRequired({ idempotency_key: key, timestamp: Date.now() })],
       [login, loginRequired({ idempotency_key: key, data: { unknown: 1 }, source: 'a test' })],
       [login, loginRequired({ idempotency_key: key, client_id: clientId.toUpperCase() })],
       [card, cardUpdated(session.toUpperCase(), { idempotency_key: other })],

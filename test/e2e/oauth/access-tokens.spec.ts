@@ -748,6 +748,21 @@ describe('Signing keys', () => {
     await service.database.query('DELETE FROM token_signing_key WHERE kid <> $1', [old]);
   });
 
+  it('are rotated although the only one is of a process whose clock was a year ahead', async () => {
+    const [old] = await kids();
+    await service.database.query(`UPDATE token_signing_key SET signs_from = now() + interval '1 year'`);
+    await rotation().run();
+    expect(await kids()).toHaveLength(2);
+    // Verifiers may not know the new key yet.
+    const signers = [await tokenAt(MINUTE), await tokenAt(11 * MINUTE)];
+    expect(signers.map((token) => decodeProtectedHeader(token).kid)).toEqual([
+      old,
+      (await kids()).find((kid) => kid !== old),
+    ]);
+    await service.database.query('DELETE FROM token_signing_key WHERE kid <> $1', [old]);
+    await service.database.query('UPDATE token_signing_key SET signs_from = created_at');
+  });
+
   it('use a newly configured algorithm from the next key on', async () => {
     const configuration = service.app.get(OAuthConfiguration);
     const [old] = await kids();

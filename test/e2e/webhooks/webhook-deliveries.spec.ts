@@ -661,6 +661,54 @@ describe('Lanes', () => {
     await queueIsEmpty();
   });
 
+  it.each(['an attempt that was interrupted', 'a delivery that nobody was notified of'])(
+    'that are locked delay the recovery of no other: %s',
+    async (stranded) => {
+      const locked = await createEndpoint('/locked');
+      const { development: other } = await service.anotherOrganization();
+      await addEndpoint(service, other.clientId, `${receiver.url}/other`);
+      const ids = [await publish(), await publish(EVENT, { ...client(), clientId: other.clientId })] as const;
+      await queueIsEmpty();
+      const addDelivery = (eventId: string) =>
+        service.database.query(
+          `INSERT INTO webhook_delivery (endpoint_id, event_id, event_created_at, url, attempts_allowed, due_at)
+           SELECT endpoint.id, event.id, event.created_at, endpoint.url, 3, now() - interval '1 minute'
+             FROM webhook_event event JOIN webhook_endpoint endpoint USING (client_id) WHERE event.id = $1`,
+          [eventId],
+        );
+      const connection = new pg.Client({ connectionString: service.database.url });
+      await connection.connect();
+      await connection.query('BEGIN');
+      const isInterrupted = stranded.startsWith('an attempt');
+      await connection.query('UPDATE webhook_lane SET in_flight = in_flight + $2 WHERE endpoint_id = $1', [
+        locked.id,
+        isInterrupted ? 1 : 0,
+      ]);
+      const statements = watchStatements(service);
+      const runs = (): number => statements.filter((text) => text.includes('forgotten AS')).length;
+      if (isInterrupted)
+        await service.database.query(
+          `INSERT INTO webhook_delivery (endpoint_id, event_id, event_created_at, url, attempts, attempts_allowed, due_at,
+                                         claim_id, claimed_by, attempt_started_at, lease_until)
+           SELECT $2, id, created_at, $3, 1, 3, now(), gen_random_uuid(), 1, now(), now() - interval '1 day'
+             FROM webhook_event WHERE id = $1`,
+          [ids[0], locked.id, locked.url],
+        );
+      else await addDelivery(ids[0]);
+      await eventually('the recovery has met the lock', () => runs() > 1);
+      await addDelivery(ids[1]);
+      expect(await attempted(ids[1], 2)).toHaveLength(2);
+      const before = runs();
+      await eventually('the recovery goes on', () => runs() > before + 1);
+      expect(await attemptsOf(ids[0])).toHaveLength(1);
+      await connection.query('COMMIT');
+      await connection.end();
+      await queueIsEmpty();
+      // The interrupted attempt is logged once.
+      expect(await attemptsOf(ids[0])).toHaveLength(isInterrupted ? 3 : 2);
+    },
+  );
+
   it('that are locked for long delay the settlements of no other, and are settled once', async () => {
     const { id: locked } = await createEndpoint();
     const { development: other } = await service.anotherOrganization();

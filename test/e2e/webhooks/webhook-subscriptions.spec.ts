@@ -438,6 +438,29 @@ describe('An endpoint that keeps failing', () => {
     expect(arrivedIds()).toContain(waiting);
   });
 
+  it('is removed after it was deleted, although a process of version 0.3.0 has enabled it', async () => {
+    const { id } = await create();
+    const earlier = await publish();
+    await receiver.arrived(1);
+    await queueIsEmpty();
+    // As an endpoint is hidden that has a long queue.
+    await service.database.query(
+      `UPDATE webhook_endpoint SET deleted_at = now(), url = 'deleted:' || id WHERE id = $1`,
+      [id],
+    );
+    await publish();
+    expect(await deliveries()).toEqual([]);
+    await service.database.query(
+      `INSERT INTO webhook_delivery (endpoint_id, event_id, event_created_at, url, attempts_allowed, due_at)
+       SELECT $1, id, created_at, $2, 3, now() + interval '1 hour' FROM webhook_event WHERE id = $3`,
+      [id, `${receiver.url}/hook`, earlier],
+    );
+    await service.app.get(DisabledEndpointsJob, { strict: false }).run();
+    expect(await deliveries()).toEqual([]);
+    expect(await service.database.query('SELECT FROM webhook_endpoint WHERE id = $1', [id])).toEqual([]);
+    expect(receiver.arrivals).toHaveLength(1);
+  });
+
   it('is emptied although another one cannot be', async () => {
     const job = service.app.get(DisabledEndpointsJob, { strict: false });
     const repository = service.app.get(FailingEndpointsRepository, { strict: false });

@@ -1,11 +1,9 @@
-import { setTimeout as pause } from 'node:timers/promises';
 import type { MigrationInterface, QueryRunner } from 'typeorm';
-import { SECOND } from '../../time/index.js';
-import { advisoryLockKey } from '../advisory-lock.js';
+import { advisoryLockKey, pollForLock } from '../advisory-lock.js';
 import { changeSchema, runBesideOthers } from './schema-change.js';
 
 /** The lock of processes that change the days of the request log, also of version 0.3.0. */
-const ROTATION = advisoryLockKey('request-logs.rotation');
+const ROTATION = 'request-logs.rotation';
 
 /**
  * Stores all days of the request log in rows. Version 0.3.0 could store old days in the columns of `citus_columnar`. Its processes,
@@ -26,10 +24,14 @@ export class DaysInRows1790000000101 implements MigrationInterface {
       for (let days = await daysOf(connection); days.length > 0; days = await daysOf(connection))
         for (const day of days) {
           await runBesideOthers(connection, `SELECT build_row_partition('request_log', '${day}')`);
+          // With a constraint that it has no rows of the day, PostgreSQL does not read the default partition while nobody can use the table.
+          await changeSchema(connection, `SELECT close_default_partition('request_log', '${day}')`);
+          await runBesideOthers(connection, `SELECT check_default_partition('request_log')`);
           // If a late entry has arrived meanwhile, the day is still stored in columns, and is copied again. Nobody but writers of late
           // entries waits while the entries are counted, so this takes as long as it needs.
           await changeSchema(connection, `SELECT exchange_columnar_partition('request_log', '${day}')`, 0);
         }
+      await changeSchema(connection, `SELECT open_default_partition('request_log')`);
       const copies: { name: string }[] = await connection.query(
         `SELECT copy.relname AS name FROM pg_class copy JOIN pg_class parent USING (relnamespace)
           WHERE parent.oid = to_regclass('request_log') AND copy.relkind = 'r' AND copy.relname ~ '^request_log_\\d{8}_columnar$'`,
@@ -56,14 +58,16 @@ async function daysOf(connection: QueryRunner): Promise<string[]> {
 /** Polls for the lock: a statement that waits for it would hold a snapshot. */
 async function withoutRotation(connection: QueryRunner, work: () => Promise<void>): Promise<void> {
   const isAcquired = async (): Promise<boolean> => {
-    const [row] = await connection.query('SELECT pg_try_advisory_lock($1) AS acquired', [ROTATION]);
+    const [row] = await connection.query('SELECT pg_try_advisory_lock($1) AS acquired', [
+      advisoryLockKey(ROTATION),
+    ]);
     return row.acquired;
   };
-  while (!(await isAcquired())) await pause(SECOND);
+  await pollForLock(ROTATION, isAcquired);
   try {
     await work();
   } finally {
-    await connection.query('SELECT pg_advisory_unlock($1)', [ROTATION]);
+    await connection.query('SELECT pg_advisory_unlock($1)', [advisoryLockKey(ROTATION)]);
   }
 }
 

@@ -24,7 +24,7 @@ const STATEMENTS = [
     CONSTRAINT customer_client_fkey FOREIGN KEY (client_id) REFERENCES api_client(id)
   )`,
   'CREATE INDEX IF NOT EXISTS customer_last_seen_index ON customer (client_id, last_seen_at, external_user_id)',
-  'CREATE INDEX IF NOT EXISTS customer_last_seen_at_index ON customer USING brin (last_seen_at)',
+  'CREATE INDEX IF NOT EXISTS customer_last_seen_at_index ON customer (last_seen_at)',
 
   // Apart from the last activity, which changes often: an update writes an entry into each index of its table.
   `CREATE TABLE IF NOT EXISTS customer_search (

@@ -92,10 +92,10 @@ async function createValidIndex(
   table: string,
   definition: string,
 ): Promise<void> {
-  // An interrupted CREATE INDEX CONCURRENTLY leaves an invalid index.
-  if (await isInvalid(connection, name))
-    await runBesideOthers(connection, `DROP INDEX CONCURRENTLY IF EXISTS ${name}`);
   try {
+    // An interrupted CREATE INDEX CONCURRENTLY leaves an invalid index.
+    if (await isInvalid(connection, name))
+      await runBesideOthers(connection, `DROP INDEX CONCURRENTLY IF EXISTS ${name}`);
     await runBesideOthers(
       connection,
       `CREATE INDEX CONCURRENTLY IF NOT EXISTS ${name} ON ${table} ${definition}`,

@@ -2,7 +2,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { Logger } from '@nestjs/common';
 import type { QueryRunner } from 'typeorm';
 import { SECOND } from '../../time/index.js';
-import { isLockTimeout, isStatementCanceled } from '../sql-state.js';
+import { isLockTimeout, isStatementCanceled, isTransient } from '../sql-state.js';
 
 /** The limits are parameters because the checksum of a migration contains the text of its statements. */
 const LIMIT = `SELECT pg_backend_pid() AS pid, set_config('lock_timeout', $1, false), set_config('statement_timeout', $2, false)`;
@@ -15,7 +15,7 @@ const PAUSE = SECOND;
 const LONG_PAUSE = 10 * SECOND;
 /** Milliseconds between two questions for whom a statement waits that gives up soon. */
 const WATCH_INTERVAL = 50;
-/** Attempts of a statement after which it is reported, again and again. */
+/** Attempts of a statement after which it is reported, or gets more time, again and again. */
 const REPORTED = 20;
 /** Milliseconds after which a transaction that the migration waits for is reported. */
 const PATIENCE = 3 * SECOND;
@@ -43,7 +43,8 @@ const BLOCKERS = `
  * interrupted migration is repeated, and must not read a table while it holds its lock. The migration must set
  * `transaction = false`.
  *
- * @param statementTimeout milliseconds that the statement may take; 0 if nobody waits for its first locks
+ * @param statementTimeout milliseconds that the statement may take; 0 if nobody waits for its first locks. If the statement takes
+ *   longer although nobody blocks it, such as a change of hundreds of partitions, the next attempt may take twice as long.
  */
 export async function changeSchema(
   connection: QueryRunner,
@@ -51,20 +52,33 @@ export async function changeSchema(
   statementTimeout = STATEMENT_TIMEOUT,
 ): Promise<void> {
   const watch = new LockWatch(connection, statement);
+  let limit = statementTimeout;
   for (let attempt = 0; ; attempt += 1) {
     const lockTimeout = LOCK_TIMEOUTS[attempt % LOCK_TIMEOUTS.length] ?? 0;
     try {
-      return await watch.run({ lockTimeout, statementTimeout, interval: WATCH_INTERVAL });
+      return await watch.run({ lockTimeout, statementTimeout: limit, interval: WATCH_INTERVAL });
     } catch (error) {
-      if (!isLockTimeout(error) && !isStatementCanceled(error)) throw error;
-      if (attempt % REPORTED === REPORTED - 1)
-        new Logger('Database').warn('A statement of the migration does not succeed, and is tried again', {
-          statement: statement.slice(0, 200),
-          attempts: attempt + 1,
-          cause: (error as Error).message,
-        });
+      const isCanceled = isStatementCanceled(error);
+      if (!isCanceled && !isLockTimeout(error) && !isTransient(error)) throw error;
+      const isReported = attempt % REPORTED === REPORTED - 1;
+      const details = {
+        statement: statement.slice(0, 200),
+        attempts: attempt + 1,
+        cause: (error as Error).message,
+      };
+      if (isCanceled && limit > 0 && (isReported || !watch.isBlocked)) {
+        limit *= 2;
+        new Logger('Database').warn(
+          'A statement of the migration takes longer than its limit. The next attempt may take twice as long, and other requests may wait for it',
+          { ...details, milliseconds: limit },
+        );
+      } else if (isReported)
+        new Logger('Database').warn(
+          'A statement of the migration does not succeed, and is tried again',
+          details,
+        );
+      await watch.untilUnblocked(isLockTimeout(error) ? LONG_PAUSE : PAUSE);
     }
-    await watch.untilUnblocked();
   }
 }
 
@@ -94,6 +108,11 @@ class LockWatch {
     private readonly statement: string,
   ) {}
 
+  /** Whether others blocked the last attempt, at least for a moment. */
+  get isBlocked(): boolean {
+    return this.blockers.length > 0;
+  }
+
   async run({ lockTimeout, statementTimeout, interval }: Run): Promise<void> {
     const [row] = await this.connection.query(LIMIT, [String(lockTimeout), String(statementTimeout)]);
     this.blockers = [];
@@ -113,10 +132,14 @@ class LockWatch {
     }
   }
 
-  /** Waits until the transactions that blocked the last attempt have ended. Meanwhile, nobody waits for the migration. */
-  async untilUnblocked(): Promise<void> {
+  /**
+   * Waits until the transactions that blocked the last attempt have ended. Meanwhile, nobody waits for the migration.
+   *
+   * @param otherwise milliseconds to wait if there were none
+   */
+  async untilUnblocked(otherwise: number): Promise<void> {
     const blocking = this.blockers.map(({ transaction }) => transaction);
-    do await pause(blocking.length > 0 ? PAUSE : LONG_PAUSE);
+    do await pause(this.isBlocked ? PAUSE : otherwise);
     while ((await this.find(0, blocking)).length > 0);
   }
 

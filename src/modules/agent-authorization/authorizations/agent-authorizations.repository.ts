@@ -37,8 +37,8 @@ export class AgentAuthorizationsRepository implements UserDataHolder {
   async add(authorization: NewRow<AgentAuthorization>): Promise<void> {
     await this.transaction.manager.insert(AgentAuthorization, authorization);
     await this.transaction.change(
-      `DELETE FROM agent_authorization WHERE id IN (
-         SELECT id FROM agent_authorization WHERE expires_at < $1 ORDER BY expires_at LIMIT $2 FOR UPDATE SKIP LOCKED)`,
+      `DELETE FROM agent_authorization WHERE id = ANY (ARRAY(
+         SELECT id FROM agent_authorization WHERE expires_at < $1 ORDER BY expires_at LIMIT $2 FOR UPDATE SKIP LOCKED))`,
       [authorization.createdAt, EXPIRED_PER_REQUEST],
     );
   }

@@ -91,7 +91,7 @@ export class EmailsRepository {
       `UPDATE outgoing_email email SET due_at = $2, attempts = attempts + 1
          FROM dashboard_user
         WHERE dashboard_user.id = email.user_id
-          AND email.id IN (
+          AND email.id = ANY (ARRAY(
                 SELECT due.id
                   FROM outgoing_email due
                   JOIN (SELECT oldest.id, cardinality(array_positions($5::uuid[], organization_id))
@@ -100,7 +100,7 @@ export class EmailsRepository {
                                  WHERE ${isDue('due_at')} ORDER BY due_at LIMIT ${MAX_COMPARED}) oldest
                           JOIN dashboard_user ON dashboard_user.id = oldest.user_id) turns ON turns.id = due.id
                  WHERE ${isDue('due.due_at')}
-                 ORDER BY turns.turn, due.due_at LIMIT $3 FOR UPDATE OF due SKIP LOCKED)
+                 ORDER BY turns.turn, due.due_at LIMIT $3 FOR UPDATE OF due SKIP LOCKED))
         RETURNING email.id, email.kind, email.content_sealed AS "contentSealed", email.expires_at AS "expiresAt",
                   email.attempts, dashboard_user.organization_id AS "organizationId", dashboard_user.email AS "to", dashboard_user.disabled_at IS NOT NULL AS "isDisabled"`,
       [now, until, limit, dueAt, sending],

@@ -35,12 +35,12 @@ function publishedKeys(keys: readonly TokenSigningKey[], now: Date, longer = 0):
 
 /**
  * Returns the key that signs now. The first key signs even if this process's clock is behind that of the process that
- * created it.
+ * created it, until the key that replaces it has been published for long enough.
  *
  * @param keys newest first
  */
 export function signingKey(keys: readonly TokenSigningKey[], now: Date): TokenSigningKey | undefined {
-  return keys.find(({ signsFrom }) => signsFrom <= now) ?? keys.at(-1);
+  return keys.find(({ signsFrom }) => signsFrom <= now) ?? keys[0];
 }
 
 /** Returns the newest key, without those of a process whose clock was ahead: they sign later than any key that is published now. */
@@ -100,14 +100,16 @@ export class TokenSigningKeysService {
     return { kid, algorithm, createdAt, signsFrom, state: keys.length > 0 ? 'next' : 'signing' };
   }
 
-  /** Rotates if the newest key is old enough or uses another algorithm than the one configured. */
+  /** Rotates if the newest key is old enough or uses another algorithm than the one configured, and if all keys sign too late. */
   @Transactional()
   async rotateIfDue(): Promise<void> {
-    const newest = newestKey(await this.lockKeys(), this.clock.now());
+    const keys = await this.lockKeys();
+    const newest = newestKey(keys, this.clock.now());
     const { tokenAlgorithm, tokenKeyRotationDays } = this.configuration;
-    if (!newest || newest.signsFrom > this.clock.now() || tokenKeyRotationDays === 0) return;
-    const age = this.clock.milliseconds() - newest.signsFrom.getTime();
-    if (age >= tokenKeyRotationDays * DAY || newest.algorithm !== tokenAlgorithm) await this.rotate();
+    if (keys.length === 0 || tokenKeyRotationDays === 0) return;
+    if (newest && newest.signsFrom > this.clock.now()) return;
+    const age = this.clock.milliseconds() - (newest?.signsFrom.getTime() ?? -Infinity);
+    if (age >= tokenKeyRotationDays * DAY || newest?.algorithm !== tokenAlgorithm) await this.rotate();
   }
 
   async describe(): Promise<TokenSigningKeyStatus[]> {

@@ -1,6 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { settledId, Transaction } from '../../../infrastructure/database/index.js';
 import { HOUR, SECOND, DAY } from '../../../infrastructure/time/index.js';
+import { RequestLogRepository } from '../storage/request-log.repository.js';
 import { ENTRY_COLUMNS, hoursOf, SLICE_OF_ENTRY, summaryOf, SUMMARY_COLUMNS } from './sql/rollup-rows.js';
 import { earlier, startOf } from './time-slices.js';
 
@@ -41,7 +42,10 @@ interface ProgressRow extends Omit<RollupProgress, 'seenId'> {
 /** Writes the rollups, and records which part of the log they cover. */
 @Injectable()
 export class RequestLogRollupsRepository {
-  constructor(private readonly transaction: Transaction) {}
+  constructor(
+    private readonly transaction: Transaction,
+    private readonly log: RequestLogRepository,
+  ) {}
 
   /**
    * Returns an ID such that every entry with a smaller one is committed, or never will be. Waits for the transactions that
@@ -69,16 +73,9 @@ export class RequestLogRollupsRepository {
    * have not started, and while a rotation is moving entries between partitions, because the log then lacks some of them.
    */
   async lockProgress(): Promise<RollupProgress | undefined> {
-    // The lock keeps a rotation from detaching a partition.
-    await this.query(`SET LOCAL statement_timeout = '5min'; SET LOCAL jit = off;
-                      LOCK TABLE request_log IN ACCESS SHARE MODE`);
-    const [row] = await this.query<ProgressRow[]>(
-      `${PROGRESS} WHERE NOT EXISTS (
-         SELECT FROM pg_class
-          WHERE relnamespace = (SELECT relnamespace FROM pg_class WHERE oid = 'request_log'::regclass)
-            AND relkind = 'r' AND starts_with(relname, 'request_log_stray_'))
-       FOR UPDATE`,
-    );
+    await this.query(`SET LOCAL statement_timeout = '5min'; SET LOCAL jit = off`);
+    if (!(await this.log.lockComplete())) return undefined;
+    const [row] = await this.query<ProgressRow[]>(`${PROGRESS} FOR UPDATE`);
     return row && { ...row, seenId: Number(row.seenId) };
   }
 

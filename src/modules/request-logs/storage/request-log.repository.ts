@@ -143,6 +143,21 @@ export class RequestLogRepository implements UserDataHolder {
     });
   }
 
+  /**
+   * Keeps a rotation from moving entries between partitions until the open transaction ends.
+   *
+   * @returns false if a rotation is moving entries: the log then lacks some of them
+   */
+  async lockComplete(): Promise<boolean> {
+    await this.transaction.manager.query('LOCK TABLE request_log IN ACCESS SHARE MODE');
+    const strays = await this.transaction.manager.query<object[]>(
+      `SELECT FROM pg_class
+        WHERE relnamespace = (SELECT relnamespace FROM pg_class WHERE oid = 'request_log'::regclass)
+          AND relkind = 'r' AND starts_with(relname, 'request_log_stray_')`,
+    );
+    return strays.length === 0;
+  }
+
   /** Writes all entries durably, or none. */
   async append(entries: readonly NewRequestLogEntry[]): Promise<void> {
     if (entries.length > 0) await APPEND.run(this.transaction.manager, {}, entries.map(toEntryItem));

@@ -24,7 +24,7 @@ const FROM_LANES = `
   SELECT lane.endpoint_id AS id, endpoint.url, client.environment, client.organization_id AS "organizationId",
          lane.failing_since AS "failingSince"
     FROM webhook_lane lane
-    JOIN webhook_endpoint endpoint ON endpoint.id = lane.endpoint_id
+    JOIN webhook_endpoint endpoint ON endpoint.id = lane.endpoint_id AND endpoint.deleted_at IS NULL
     JOIN api_client client ON client.id = endpoint.client_id`;
 
 /** A success that the previous release settled does not reset `failing_since`. */
@@ -83,8 +83,9 @@ export class FailingEndpointsRepository {
   async toEmpty(): Promise<string[]> {
     const rows = await this.transaction.manager.query<{ id: string }[]>(
       `SELECT id FROM webhook_endpoint
-        WHERE disabled_at IS NOT NULL
-          AND (deleted_at IS NOT NULL OR EXISTS (SELECT FROM webhook_delivery WHERE endpoint_id = webhook_endpoint.id AND claim_id IS NULL))`,
+        WHERE deleted_at IS NOT NULL
+           OR disabled_at IS NOT NULL
+              AND EXISTS (SELECT FROM webhook_delivery WHERE endpoint_id = webhook_endpoint.id AND claim_id IS NULL)`,
     );
     return rows.map(({ id }) => id);
   }

@@ -21,6 +21,7 @@ import {
 import { WIDTH_RULE } from './endpoint-width.js';
 import { CLAIM_DELIVERIES, type ClaimedRow } from './sql/claim-deliveries.js';
 import {
+  IS_ENABLED,
   IS_SUBSCRIBED,
   IS_LEASE_OVER,
   LANE,
@@ -158,7 +159,7 @@ export class DeliveryQueueRepository {
               SELECT endpoint.id, event.id, event.created_at, url, $2, now()
                 FROM webhook_endpoint endpoint CROSS JOIN webhook_event event
                WHERE endpoint.id = $1 AND event.id = ANY ($3) AND ${HAS_BODY}
-                 AND CASE WHEN is_test THEN $4 AND endpoint.disabled_at IS NULL ELSE ${IS_SUBSCRIBED} END
+                 AND CASE WHEN is_test THEN $4 AND ${IS_ENABLED} ELSE ${IS_SUBSCRIBED} END
                  AND NOT EXISTS (SELECT FROM webhook_delivery waiting WHERE endpoint_id = $1 AND event_id = event.id)
               RETURNING endpoint_id)
        SELECT (SELECT count(*)::integer FROM added) AS count
@@ -344,21 +345,26 @@ export class DeliveryQueueRepository {
     );
   }
 
-  /** Makes lanes due that have deliveries, if no process was notified of them. */
+  /** Makes lanes due that have deliveries, if no process was notified of them. Locked ones have to wait, without delaying others. */
   async wakeForgottenLanes(): Promise<void> {
     await this.transaction.manager.query(
-      `WITH forgotten AS (
-         SELECT id, ${ORGANIZATION} AS organization_id, first.due_at
+      `WITH forgotten AS MATERIALIZED (
+         SELECT id, ${ORGANIZATION} AS organization_id, first.due_at, lane.endpoint_id IS NULL AS has_no_lane
            FROM webhook_endpoint
            LEFT JOIN webhook_lane lane ON lane.endpoint_id = id
           CROSS JOIN LATERAL (SELECT due_at FROM webhook_delivery
                                WHERE endpoint_id = webhook_endpoint.id AND claim_id IS NULL
                                ORDER BY due_at, id LIMIT 1) first
-          WHERE (lane.next_due IS NULL OR lane.next_due > first.due_at) AND first.due_at < now() - interval '1 second'
-          ORDER BY id)
+          WHERE (lane.next_due IS NULL OR lane.next_due > first.due_at) AND first.due_at < now() - interval '1 second'),
+       free AS MATERIALIZED (
+         SELECT endpoint_id FROM webhook_lane WHERE endpoint_id = ANY (ARRAY(SELECT id FROM forgotten))
+          ORDER BY endpoint_id FOR UPDATE SKIP LOCKED),
+       woken AS (
+         UPDATE webhook_lane lane SET next_due = LEAST(next_due, due_at)
+           FROM free JOIN forgotten ON id = free.endpoint_id WHERE lane.endpoint_id = free.endpoint_id)
        INSERT INTO webhook_lane (endpoint_id, organization_id, next_due)
-       SELECT id, organization_id, due_at FROM forgotten
-           ON CONFLICT (endpoint_id) DO UPDATE SET next_due = LEAST(webhook_lane.next_due, excluded.next_due)`,
+       SELECT id, organization_id, due_at FROM forgotten WHERE has_no_lane ORDER BY id
+           ON CONFLICT (endpoint_id) DO NOTHING`,
     );
   }
 

@@ -81,6 +81,8 @@ export class DeliveryQueueService {
     minInterval: LATE_SETTLEMENT_INTERVAL,
   });
   private readonly lockedLanes = new Set<string>();
+  /** The claims of attempts that wait for locked lanes. */
+  private readonly lateClaims = new Set<string>();
   /** Settlements that run, with the clients of their endpoints. */
   private readonly running = new Map<Promise<unknown>, ReadonlySet<string>>();
   /** Workers that were not connected when `resumeStranded()` last ran. */
@@ -129,14 +131,24 @@ export class DeliveryQueueService {
 
   /** Resolves when the attempt is settled. Attempts that end at about the same time are settled together. */
   async settle(attempt: FinishedAttempt): Promise<void> {
-    const { endpointId } = attempt.delivery;
+    if (!(await this.settleUnlessLocked(attempt))) await this.settleLate(attempt);
+  }
+
+  /** @returns false if the lane is locked */
+  private async settleUnlessLocked(attempt: FinishedAttempt): Promise<boolean> {
     this.recorder.count(attempt);
-    if (!this.lockedLanes.has(endpointId) && (await this.settlements.add(attempt))) return;
+    return !this.lockedLanes.has(attempt.delivery.endpointId) && this.settlements.add(attempt);
+  }
+
+  private async settleLate(attempt: FinishedAttempt): Promise<void> {
+    const { claimId, endpointId } = attempt.delivery;
     this.lockedLanes.add(endpointId);
+    this.lateClaims.add(claimId);
     try {
       while (!(await this.lateSettlements.add(attempt)));
     } finally {
       this.lockedLanes.delete(endpointId);
+      this.lateClaims.delete(claimId);
     }
   }
 
@@ -165,23 +177,33 @@ export class DeliveryQueueService {
 
   /** Finds deliveries that no worker was notified of, and settles attempts of workers that have ended. */
   async resumeStranded(): Promise<void> {
-    await this.repository.bringForward();
-    await this.repository.wakeForgottenLanes();
-    // Count interrupted attempts; otherwise an event that crashes its process would be retried forever.
+    try {
+      await this.repository.bringForward();
+      await this.repository.wakeForgottenLanes();
+    } finally {
+      await this.settleInterrupted();
+    }
+  }
+
+  /** Counts interrupted attempts; otherwise an event that crashes its process would be retried forever. */
+  private async settleInterrupted(): Promise<void> {
     const { id = null, seesOthers = false, claimIds = [] } = this.worker ?? {};
     const absent = seesOthers ? await this.repository.absentWorkers(id) : [];
     // A worker that lost its connection is back before the second look. One that ended is not.
     const ended = absent.filter((worker) => this.absentWorkers.includes(worker));
     this.absentWorkers = absent;
-    const expired = await this.repository.expired(
-      ended,
-      { worker: id, claimIds: [...claimIds] },
-      EXPIRED_PER_RUN,
-    );
+    const own = { worker: id, claimIds: [...claimIds, ...this.lateClaims] };
+    const expired = await this.repository.expired(ended, own, EXPIRED_PER_RUN);
     await Promise.all(
-      expired.map(({ startedMillisecondsAgo, ...delivery }) =>
-        this.settle({ delivery, outcome: interruptedAfter(startedMillisecondsAgo) }),
-      ),
+      expired.map(async ({ startedMillisecondsAgo, ...delivery }) => {
+        const attempt = { delivery, outcome: interruptedAfter(startedMillisecondsAgo) };
+        if (await this.settleUnlessLocked(attempt)) return;
+        // A lane can stay locked for hours, in which the deliveries of others have to be resumed.
+        this.settleLate(attempt).catch((error: unknown) => {
+          this.failures.report(this, error);
+          this.logger.error('An interrupted attempt could not be settled', error);
+        });
+      }),
     );
   }
 

@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { Transaction } from '../../../infrastructure/database/index.js';
 import { ENTRY_QUERY_TIMEOUT_MESSAGE, LogReads } from '../../request-logs/index.js';
 import { EndpointLanes, type EndpointHealth } from '../../webhook-endpoints/index.js';
-import { LANE, ORGANIZATION } from './sql/lane.js';
+import { IS_ENABLED, LANE, ORGANIZATION } from './sql/lane.js';
 
 const DELIVERIES_PER_STATEMENT = 10_000;
 const LONG_QUEUE = 1_000;
@@ -98,7 +98,7 @@ export class LanesRepository extends EndpointLanes {
       [{ readonly oldest: Date | null; hasMore: boolean }]
     >(
       `WITH endpoint AS MATERIALIZED (
-              SELECT id FROM webhook_endpoint WHERE id = $1 AND disabled_at IS NOT NULL FOR NO KEY UPDATE),
+              SELECT id FROM webhook_endpoint endpoint WHERE id = $1 AND NOT (${IS_ENABLED}) FOR NO KEY UPDATE),
             dropped AS (
               DELETE FROM webhook_delivery
                WHERE id = ANY (ARRAY(SELECT delivery.id

@@ -32,8 +32,11 @@ export const LANE = {
                 AND last_success_at > now() - interval '${PROVEN_FOR}') IS TRUE)`,
 } as const;
 
+/** SQL for whether an `endpoint` gets events. Version 0.3.0, which knows no hidden endpoints, can enable one. */
+export const IS_ENABLED = 'endpoint.disabled_at IS NULL AND endpoint.deleted_at IS NULL';
+
 /** SQL for whether an `endpoint` gets an `event`. A disabled endpoint gets none. */
-export const IS_SUBSCRIBED = `endpoint.disabled_at IS NULL
+export const IS_SUBSCRIBED = `${IS_ENABLED}
   AND (endpoint.events IS NULL OR event.event = ANY (endpoint.events))`;
 
 /** SQL for whether a lease has ended. */
