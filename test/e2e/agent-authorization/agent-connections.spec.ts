@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { DataSource } from 'typeorm';
 import { ServiceConfiguration } from '../../../src/infrastructure/config/index.js';
+import { UserPseudonyms } from '../../../src/infrastructure/erasure/index.js';
 import {
   AgentConnectionsRepository,
   AgentConnectionsService,
@@ -598,6 +599,41 @@ describe('The sandbox of a production deployment', () => {
     const code = new URL(location ?? '').searchParams.get('code') ?? '';
     expect((await agent.redeem(code)).status).toBe(200);
     expect((await list('?external_user_id=tester')).data).toHaveLength(1);
+  });
+
+  it('records which member logs in as a test user, and denies viewers', async () => {
+    using _production = inProduction();
+    const stranger = new Visitor(service);
+    const { location } = await stranger.get(agent.authorizePath());
+    const id = location?.split('/').at(-1) ?? '';
+    const link = `/dashboard/development/agents/log-in?authorization_id=${id}`;
+    const form = { authorization_id: id, external_user_id: 'audited-tester' };
+    const viewer = await visitorWithRole(service, 'viewer');
+    const shown = await viewer.get(link);
+    expect([shown.status, shown.text.includes('name="external_user_id"')]).toEqual([200, false]);
+    expect(shown.text).toContain('Your role does not allow you to log in as a test user.');
+    const member = await visitorWithRole(service, 'member');
+    expect((await viewer.submit(link, form)).status).toBe(403);
+    expect((await member.fill(link, form)).status).toBe(303);
+    const clientId = service.development.clientId;
+    const pseudonym = service.app.get(UserPseudonyms).of({ clientId, externalUserId: 'audited-tester' });
+    const all = await auditEntries(service);
+    const entries = all.filter(({ actor: { email } }) =>
+      [viewer.login.email, member.login.email].includes(email),
+    );
+    expect(entries).toMatchObject([
+      {
+        event: { action: 'user_login.complete', outcome: { status: 'success' } },
+        actor: { email: member.login.email },
+        target: { type: 'user_login', name: 'Test Agent (agent.example.com)', environment: 'development' },
+        // The audit log cannot forget users.
+        changes: [{ field: 'user', to: pseudonym }],
+      },
+      {
+        event: { action: 'user_login.complete', outcome: { status: 'denied' } },
+        actor: { email: viewer.login.email },
+      },
+    ]);
   });
 
   it('lets members log in as test users for the page of a user, also if no agent may log in', async () => {

@@ -34,7 +34,7 @@ import { rememberSecret } from '../../support/runner/run-directory.js';
 import { samlMetadata } from '../../support/logins/saml.js';
 import { NETFLIX, newLink } from '../../support/merchants/sign-in-links.js';
 import { useTestApp, type Login, useLogin } from '../../support/test-app.js';
-import { visitorWithRole, type Visitor } from '../../support/pages/visitor.js';
+import { Visitor, visitorWithRole } from '../../support/pages/visitor.js';
 import { whileInsertsFail } from '../../support/database/failing-inserts.js';
 
 /** A route of a page that shows or performs an operation of the dashboard API. */
@@ -575,6 +575,20 @@ const AUDITED_FORMS: readonly AuditedForm[] = [
       const { id, agent } = await newLink(service);
       const fields = { external_user_id: agent.externalUserId };
       return { path: `/dashboard/development/sign-in-links/${id}/cancel`, fields, target: NETFLIX.name };
+    },
+  },
+  {
+    operation: 'logInAsTestUser',
+    isOwned: true,
+    prepare: async () => {
+      const path = (await LoginAgent.register(service)).authorizePath();
+      const id = (await new Visitor(service).get(path)).location?.split('/').at(-1) ?? '';
+      const fields = { authorization_id: id, external_user_id: unique() };
+      return {
+        path: '/dashboard/development/agents/log-in',
+        fields,
+        target: 'Test Agent (agent.example.com)',
+      };
     },
   },
   {
