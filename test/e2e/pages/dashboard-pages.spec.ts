@@ -622,6 +622,10 @@ describe('Forms of the dashboard', () => {
 
     it('changes and records together, or not at all', async () => {
       const { path, fields, target } = await prepare();
+      // A page with the address of the form has the form, which is sent there.
+      const page = await openPage(service, owner, `${path}?${new URLSearchParams(fields)}`);
+      const actions = [...page.text.matchAll(/<form [^>]*method="post" action="([^"?]+)/g)];
+      if (![404, 405].includes(page.status)) expect(actions.map(([, sentTo]) => sentTo)).toContain(path);
       const before = await everything(service);
       await whileInsertsFail(service, 'audit_log', async () => {
         expect((await submitForm(service, owner, path, fields)).status).toBe(500);
