@@ -252,6 +252,7 @@ export interface components {
       | 'user.remove'
       | 'user.unlock'
       | 'user.update'
+      | 'user_login.complete'
       | 'user_login.refuse'
       | 'webhook.create'
       | 'webhook.delete'

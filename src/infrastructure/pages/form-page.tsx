@@ -65,7 +65,10 @@ export type FormDescription<Request = object, Subject = unknown> = FormParts &
   Partial<Version<Subject>>;
 
 /** The content of a page that only asks before an action, and the effect of the action. The page also shows the values of its `subject`. */
-export type Confirmation<Subject = unknown, Request = object> = Omit<FormParts, 'fields' | 'text'> &
+export type Confirmation<Subject = unknown, Request = object> = Omit<
+  FormParts,
+  'action' | 'fields' | 'text'
+> &
   Work<Request, Subject> &
   (Version<Subject> | typeof UNCHANGEABLE) & {
     /** The effect of the action, and further fields. */

@@ -12,6 +12,8 @@ import { menuEntries } from '../../infrastructure/pages/index.js';
 
 const AGENT = inEnvironment('agent');
 
+const USER_LOGIN = inEnvironment('user_login');
+
 const AGENT_ACTIONS = auditActions({
   'agent.approve': by('A user of an API client')(AGENT, 'approved/approve an agent (named *)'),
   'agent.decline': by('A user of an API client')(AGENT, 'declined/decline an agent (named *)'),
@@ -20,8 +22,13 @@ const AGENT_ACTIONS = auditActions({
     'ended/end a request of an agent *',
     'It was continued in a browser other than the one in which it began.',
   ),
+  'user_login.complete': byUser(
+    USER_LOGIN,
+    'logged/log in as a test user (for *)',
+    'The change names the test user by the pseudonym that an erasure would leave.',
+  ),
   'user_login.refuse': byService(
-    inEnvironment('user_login'),
+    USER_LOGIN,
     'ended/end the login of a user (for *)',
     'It was continued in a browser other than the one in which it began.',
   ),
@@ -46,6 +53,7 @@ declare module '../../infrastructure/audit-catalog/index.js' {
 
 export const AGENT_PERMISSIONS = dashboardPermissions({
   listAgentConnections: {},
+  logInAsTestUser: { role: 'member', action: 'user_login.complete' },
   disconnectAgent: { role: 'member', action: 'agent.disconnect' },
   getAgentSettings: { role: 'member' },
   updateAgentSettings: { ...RECENT_ADMIN, action: 'agent.settings_update' },

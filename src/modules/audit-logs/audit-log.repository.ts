@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import type { SelectQueryBuilder } from 'typeorm';
-import { continued, KeyedQueue, Transaction } from '../../infrastructure/database/index.js';
+import { continued, KeyedQueue, longLists, Transaction } from '../../infrastructure/database/index.js';
 import type { Period } from '../../infrastructure/time/index.js';
 import { CHAIN_START } from './audit-chain.js';
 import { AuditChainHead, AuditLogEntry } from './audit-log-entry.entity.js';
@@ -12,14 +12,11 @@ export type Position = Pick<AuditLogEntry, 'datetime' | 'sequence'>;
 const BATCH = 250;
 /** Entries in a histogram. Reading them takes about as long as searching as many. */
 const MAX_COUNTED = 10_000;
-/** How many pages an organization reads at the same time. Reading a page takes milliseconds, too. */
-const CONCURRENT_PAGES = 2;
 
 @Injectable()
 export class AuditLogRepository {
   /** However many exports and verifications of an organization run, they read one batch at a time. */
   private readonly batches = new KeyedQueue(1);
-  private readonly pages = new KeyedQueue(CONCURRENT_PAGES);
 
   constructor(private readonly transaction: Transaction) {}
 
@@ -63,7 +60,7 @@ export class AuditLogRepository {
     if (before)
       found.andWhere('(entry.datetime, entry.sequence) < (:datetime, :sequence)', positionOf(before));
     else if (end) found.andWhere('entry.datetime <= :end', { end });
-    return this.pages.run(organizationId, () => found.getMany());
+    return longLists.run(organizationId, () => found.getMany());
   }
 
   /**
@@ -87,7 +84,7 @@ export class AuditLogRepository {
       );
     if (action !== undefined) found.andWhere('entry.event.action = :action', { action });
     if (outcome !== undefined) found.andWhere('entry.event.outcome.status = :outcome', { outcome });
-    return this.pages.run(organizationId, () => found.getMany());
+    return longLists.run(organizationId, () => found.getMany());
   }
 
   /** Counts the newest entries of a period, at most `MAX_COUNTED`, by the number of the step in which they happened. */
@@ -96,7 +93,7 @@ export class AuditLogRepository {
     { start, end }: Required<Period>,
     step: number,
   ): Promise<ReadonlyMap<number, Readonly<Record<'succeeded' | 'failed', number>>>> {
-    const rows = await this.pages.run(organizationId, () =>
+    const rows = await longLists.run(organizationId, () =>
       this.transaction.manager.query<{ step: number; total: number; succeeded: number }[]>(
         `SELECT floor(extract(epoch FROM created_at - $2) * 1000 / $4)::int AS step,
                 count(*)::int AS total, (count(*) FILTER (WHERE outcome = 'success'))::int AS succeeded

@@ -114,7 +114,6 @@ class SkipEntryPage extends ConfirmPage(AUDIT_STREAM_PERMISSIONS.skipAuditStream
     return {
       title: entry ? `Skip entry ${entry.sequence}?` : 'No entry to skip',
       parent: { title: 'Audit stream', path: PATH },
-      action: PATH,
       subject: stream,
       shows: ({ url, refusedSequence }) => ({
         URL: maskedUrl(url),

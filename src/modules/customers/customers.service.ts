@@ -1,6 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { AccessibleClients, type DashboardScope } from '../../infrastructure/auth/index.js';
 import { CursorCodec, type CursorScope } from '../../infrastructure/crypto/index.js';
+import { longLists } from '../../infrastructure/database/index.js';
 import { cutToPage } from '../../infrastructure/paging/index.js';
 import { Clock } from '../../infrastructure/time/index.js';
 import { AgentConnectionsRepository } from '../agent-authorization/index.js';
@@ -43,7 +44,9 @@ export class CustomersService {
     const before =
       time === undefined ? {} : { before: { lastSeenAt: new Date(time), externalUserId: String(id) } };
     const now = this.clock.now();
-    const found = await this.repository.newest(clientId, search, { ...before, limit: limit + 1, now });
+    const found = await longLists.run(clientId, () =>
+      this.repository.newest(clientId, search, { ...before, limit: limit + 1, now }),
+    );
     const { entries, last } = cutToPage(found, limit);
     const users = entries.map(({ externalUserId }) => externalUserId);
     const [accounts, agents] = [

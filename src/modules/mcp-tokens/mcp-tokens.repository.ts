@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { dayOfSecret, isWellFormedSecret, sha256 } from '../../infrastructure/crypto/index.js';
-import { PartitionRotation, Transaction } from '../../infrastructure/database/index.js';
+import { longLists, PartitionRotation, Transaction } from '../../infrastructure/database/index.js';
 import { HoldsUserData, type ErasedUser, type UserDataHolder } from '../../infrastructure/erasure/index.js';
 import { DAY } from '../../infrastructure/time/index.js';
 
@@ -114,13 +114,15 @@ export class McpTokensRepository implements UserDataHolder {
 
   /** Returns the newest of the first `MAX_SEARCHED` tokens of a user that are found. */
   async newestOfUser(clientId: string, externalUserId: string, limit: number): Promise<UserMcpToken[]> {
-    const tokens = await this.transaction.manager.query<(UserMcpToken & { connectionId: string | null })[]>(
-      `SELECT id, agent, created_at AS "createdAt", expires_at AS "expiresAt", revoked_at AS "revokedAt",
-              connection_id AS "connectionId"
-         FROM (SELECT id, agent, created_at, expires_at, revoked_at, connection_id
-                 FROM mcp_token WHERE client_id = $1 AND external_user_id = $2 LIMIT $4) found
-        ORDER BY created_at DESC, id DESC LIMIT $3`,
-      [clientId, externalUserId, limit, MAX_SEARCHED],
+    const tokens = await longLists.run(clientId, () =>
+      this.transaction.manager.query<(UserMcpToken & { connectionId: string | null })[]>(
+        `SELECT id, agent, created_at AS "createdAt", expires_at AS "expiresAt", revoked_at AS "revokedAt",
+                connection_id AS "connectionId"
+           FROM (SELECT id, agent, created_at, expires_at, revoked_at, connection_id
+                   FROM mcp_token WHERE client_id = $1 AND external_user_id = $2 LIMIT $4) found
+          ORDER BY created_at DESC, id DESC LIMIT $3`,
+        [clientId, externalUserId, limit, MAX_SEARCHED],
+      ),
     );
     const ends = await this.connections.endsOf(tokens.flatMap(({ connectionId }) => connectionId ?? []));
     return tokens.map(({ connectionId, ...token }) => ({

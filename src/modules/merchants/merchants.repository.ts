@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { KeyedQueue, Transaction } from '../../infrastructure/database/index.js';
+import { longLists, Transaction } from '../../infrastructure/database/index.js';
 import { HiddenMerchant, type Merchant, type MerchantName } from './merchant.entity.js';
 
 /** Each environment of an organization has its own hidden merchants. */
@@ -27,13 +27,8 @@ export interface MerchantPosition {
 /** A merchant, and whether the organization hides it. */
 export type ListedMerchant = Merchant & MerchantPosition & { readonly hidden: boolean };
 
-/** How many lists an organization reads at the same time. A list takes milliseconds of the process and of the database, and anybody may request the whole catalog. */
-const CONCURRENT_PAGES = 2;
-
 @Injectable()
 export class MerchantsRepository {
-  private readonly pages = new KeyedQueue(CONCURRENT_PAGES);
-
   constructor(private readonly transaction: Transaction) {}
 
   /**
@@ -64,7 +59,7 @@ export class MerchantsRepository {
         ORDER BY rank, beginning, id LIMIT $9`;
     const key = matchKeys?.at(-1);
     const values = [organizationId, environment, matchKeys, key, hidden, rank, beginning, id, limit];
-    return this.pages.run(organizationId, () =>
+    return longLists.run(organizationId, () =>
       this.transaction.manager.query<ListedMerchant[]>(statement, values),
     );
   }

@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { Transaction } from '../../infrastructure/database/index.js';
+import { longLists, Transaction } from '../../infrastructure/database/index.js';
 import { HoldsUserData, type ErasedUser, type UserDataHolder } from '../../infrastructure/erasure/index.js';
 import { SECOND } from '../../infrastructure/time/index.js';
 import type { SessionMetadata } from '../../infrastructure/event-catalog/index.js';
@@ -50,11 +50,13 @@ export class SessionsRepository implements UserDataHolder {
 
   /** Returns the newest of the first `MAX_SEARCHED` sessions of a user that are found. */
   async newestOfUser(clientId: string, externalUserId: string, limit: number): Promise<UserSession[]> {
-    return this.transaction.manager.query<UserSession[]>(
-      `SELECT id, type, created_at AS "createdAt", expires_at AS "expiresAt"
-         FROM (SELECT id, type, created_at, expires_at FROM session WHERE client_id = $1 AND external_user_id = $2 LIMIT $4) found
-        ORDER BY created_at DESC, id LIMIT $3`,
-      [clientId, externalUserId, limit, MAX_SEARCHED],
+    return longLists.run(clientId, () =>
+      this.transaction.manager.query<UserSession[]>(
+        `SELECT id, type, created_at AS "createdAt", expires_at AS "expiresAt"
+           FROM (SELECT id, type, created_at, expires_at FROM session WHERE client_id = $1 AND external_user_id = $2 LIMIT $4) found
+          ORDER BY created_at DESC, id LIMIT $3`,
+        [clientId, externalUserId, limit, MAX_SEARCHED],
+      ),
     );
   }
 

@@ -4,16 +4,19 @@ import { isWellFormedToken, Sealer, sha256 } from '../../infrastructure/crypto/i
 import { Transaction } from '../../infrastructure/database/index.js';
 import { rateLimitKeyOfAddress } from '../../infrastructure/http/index.js';
 import { RateLimiters } from '../../infrastructure/rate-limiting/index.js';
-import { ApiClientDirectory, type ClientRecord } from '../api-clients/index.js';
+import { AgentSettingsService } from '../agent-authorization/index.js';
+import type { ClientRecord } from '../api-clients/index.js';
 import { MerchantCatalogService, type CatalogEntry } from '../merchants/index.js';
 import { OrganizationsService } from '../organizations/index.js';
 import { MerchantSignIn } from './merchant-sign-in.js';
+import { isReturnUrl } from './return-url.js';
 import { SignInLink } from './sign-in-link.entity.js';
 import { SignInLinksConfiguration } from './sign-in-links.configuration.js';
 import { SIGN_IN_RATE_EXCEEDED } from './sign-in-links-errors.js';
 
 /** A link with the data that its pages need. */
 export interface OpenedLink {
+  /** Its `returnUrl` is null if the partner has removed the host from its list since the link was created. */
   readonly link: SignInLink;
   readonly client: ClientRecord;
   readonly merchant: CatalogEntry;
@@ -46,7 +49,7 @@ export class OpenedLinksService {
   constructor(
     private readonly limiters: RateLimiters,
     private readonly transaction: Transaction,
-    private readonly clients: ApiClientDirectory,
+    private readonly settings: AgentSettingsService,
     private readonly organizations: OrganizationsService,
     private readonly merchants: MerchantCatalogService,
     private readonly merchantSignIn: MerchantSignIn,
@@ -100,14 +103,18 @@ export class OpenedLinksService {
    * links to show a preview.
    */
   async open(link: SignInLink): Promise<OpenedLink | undefined> {
-    const client = await this.clients.find(link.clientId);
+    const client = await this.settings.findClient(link.clientId);
     const merchant = (await this.merchants.byIds([link.merchantId])).get(link.merchantId);
     if (!client || !merchant) return undefined;
     const [organization, isAvailable] = await Promise.all([
       this.organizations.nameOf(client.organizationId),
       this.merchantSignIn.isAvailable(link.environment, merchant.id),
     ]);
-    return { link, client, merchant, organization, isAvailable, challenge: this.challengeOf(link) };
+    const { environment } = link;
+    const hosts = client.settings.returnHosts;
+    const mayReturn = link.returnUrl !== null && isReturnUrl(link.returnUrl, { environment, hosts });
+    const current = mayReturn ? link : { ...link, returnUrl: null };
+    return { link: current, client, merchant, organization, isAvailable, challenge: this.challengeOf(link) };
   }
 
   private challengeOf({ id, challengeSealed }: SignInLink): OpenedLink['challenge'] {

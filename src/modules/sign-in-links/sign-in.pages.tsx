@@ -76,7 +76,7 @@ export class SignInPage {
     switch (form.get('action')) {
       case 'decline':
         await this.signIns.decline(opened);
-        return { redirectTo: await this.afterEnd(data, link, 'cancelled') };
+        return { redirectTo: await this.afterEnd(data, opened.link, 'cancelled') };
       case 'code':
         return this.submitCode(opened, data, form);
       default:

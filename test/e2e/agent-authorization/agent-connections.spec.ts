@@ -1,9 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import { DataSource } from 'typeorm';
 import { ServiceConfiguration } from '../../../src/infrastructure/config/index.js';
+import { UserPseudonyms } from '../../../src/infrastructure/erasure/index.js';
 import {
   AgentConnectionsRepository,
   AgentConnectionsService,
+  AgentSettingsService,
 } from '../../../src/modules/agent-authorization/index.js';
 import { ApiKeysService } from '../../../src/modules/api-keys/index.js';
 import { McpTokensRepository } from '../../../src/modules/mcp-tokens/index.js';
@@ -599,6 +601,66 @@ describe('The sandbox of a production deployment', () => {
     expect((await list('?external_user_id=tester')).data).toHaveLength(1);
   });
 
+  it('records which member logs in as a test user, and denies viewers', async () => {
+    using _production = inProduction();
+    const stranger = new Visitor(service);
+    const { location } = await stranger.get(agent.authorizePath());
+    const id = location?.split('/').at(-1) ?? '';
+    const link = `/dashboard/development/agents/log-in?authorization_id=${id}`;
+    const form = { authorization_id: id, external_user_id: 'audited-tester' };
+    const viewer = await visitorWithRole(service, 'viewer');
+    const shown = await viewer.get(link);
+    expect([shown.status, shown.text.includes('name="external_user_id"')]).toEqual([200, false]);
+    expect(shown.text).toContain('Your role does not allow you to log in as a test user.');
+    const member = await visitorWithRole(service, 'member');
+    expect((await viewer.submit(link, form)).status).toBe(403);
+    expect((await member.fill(link, form)).status).toBe(303);
+    const clientId = service.development.clientId;
+    const pseudonym = service.app.get(UserPseudonyms).of({ clientId, externalUserId: 'audited-tester' });
+    const all = await auditEntries(service);
+    const entries = all.filter(({ actor: { email } }) =>
+      [viewer.login.email, member.login.email].includes(email),
+    );
+    expect(entries).toMatchObject([
+      {
+        event: { action: 'user_login.complete', outcome: { status: 'success' } },
+        actor: { email: member.login.email },
+        target: { type: 'user_login', name: 'Test Agent (agent.example.com)', environment: 'development' },
+        // The audit log cannot forget users.
+        changes: [{ field: 'user', to: pseudonym }],
+      },
+      {
+        event: { action: 'user_login.complete', outcome: { status: 'denied' } },
+        actor: { email: viewer.login.email },
+      },
+    ]);
+  });
+
+  it('lets members log in as test users for the page of a user, also if no agent may log in', async () => {
+    using _production = inProduction();
+    expect((await settings({ allowed_agents: 'off' }, 'admin')).status).toBe(303);
+    const tester = await visitorWithRole(service, 'member');
+    const userPage = `/users/${service.development.clientId}`;
+    const path = (await tester.fill(userPage, { action: 'log_in' })).location ?? '';
+    const [, link = ''] =
+      /href="[^"]*(\/dashboard\/development\/agents\/log-in[^"]+)"/.exec((await tester.get(path)).text) ?? [];
+    const id = new URL(link, service.baseUrl).searchParams.get('authorization_id') ?? '';
+    const filled = await tester.fill(link, { authorization_id: id, external_user_id: 'page-tester' });
+    expect(filled.status).toBe(303);
+    let response = filled;
+    while (response.location) response = await tester.get(response.location.replace(service.baseUrl, ''));
+    expect(response.text).toContain('No assistant can act for you.');
+    // Pages for these logins show the logo, too.
+    const { organizationId } = service;
+    await service.database.query('UPDATE organization SET logo = $2, logo_media_type = $3 WHERE id = $1', [
+      organizationId,
+      Buffer.from('logo'),
+      'image/png',
+    ]);
+    expect((await tester.get(`/connections/${service.development.clientId}/logo`)).status).toBe(200);
+    expect((await settings({}, 'admin')).status).toBe(303);
+  });
+
   it('lets the window of an agent be found again, whatever the response of the dashboard and its login is', async () => {
     const member = await addUser(service, service.organizationId);
     const visitor = new Visitor(service);
@@ -667,14 +729,16 @@ describe('The sandbox of a production deployment', () => {
     expect((await settings({}, 'admin')).status).toBe(303);
     expect(await agent.connect('anyone')).toHaveProperty('access_token');
     // An admin can close the sandbox, and cannot open it again.
-    for (const [field, value] of [
-      ['login_url', 'https://app.example/login'],
-      ['allowed_agents', 'off'],
-    ] as const) {
-      expect((await settings({ [field]: value }, 'admin')).status).toBe(303);
-      expect((await settings({}, 'admin')).status).toBe(403);
-      expect((await settings({})).status).toBe(303);
-    }
+    const loginPage = { login_url: 'https://app.example/login' };
+    expect((await settings(loginPage, 'admin')).status).toBe(303);
+    expect((await settings({}, 'admin')).status).toBe(403);
+    // Without agents, the sandbox also logs users in: for sign-in links and for their page.
+    const open = () => service.app.get(AgentSettingsService, { strict: false }).countOpenSandboxes();
+    expect((await settings({ ...loginPage, allowed_agents: 'off' }, 'admin')).status).toBe(303);
+    expect(await open()).toBe(0);
+    expect((await settings({ allowed_agents: 'off' }, 'admin')).status).toBe(403);
+    expect((await settings({ allowed_agents: 'off' })).status).toBe(303);
+    expect(await open()).toBe(1);
     expect((await settings({ sandbox_login: 'members' }, 'admin')).status).toBe(303);
     const page = await (
       await visitorWithRole(service, 'owner')

@@ -22,12 +22,16 @@ const CONCURRENT = 30;
 
 const service = useTestApp({ SESSION_OPENS_PER_MINUTE: '1000000', WEBHOOK_TARGETS: 'any' });
 
+const createSession = (as: TestApp['production']): Promise<TestResponse> =>
+  service.request('/session/create', { body: { type: 'link', external_user_id: 'user-1' }, as });
+
 /** Holds a lock in a transaction while the requests wait for it, and the requests of others must get responses. */
 async function whileLocked(
   lock: string,
   values: unknown[],
   request: () => Promise<TestResponse>,
   connections = 5,
+  requestOfOthers = createSession,
 ): Promise<TestResponse[]> {
   const connection = new pg.Client({ connectionString: service.database.url });
   await connection.connect();
@@ -36,9 +40,8 @@ async function whileLocked(
     await connection.query(lock, values);
     const waiting = Promise.all(Array.from({ length: CONCURRENT }, request));
     await eventually('a request waits for the lock', async () => (await waitingConnections()) > 0);
-    expect(await createSession((await service.anotherOrganization()).production)).toMatchObject({
-      status: 200,
-    });
+    const { production } = await service.anotherOrganization();
+    expect(await requestOfOthers(production)).toMatchObject({ status: 200 });
     expect(await waitingConnections()).toBeLessThanOrEqual(connections);
     await connection.query('COMMIT');
     return await waiting;
@@ -54,9 +57,6 @@ async function waitingConnections(): Promise<number> {
   );
   return row?.count ?? 0;
 }
-
-const createSession = (as: TestApp['production']): Promise<TestResponse> =>
-  service.request('/session/create', { body: { type: 'link', external_user_id: 'user-1' }, as });
 
 describe('Concurrent requests that wait for the same lock', () => {
   it.each([
@@ -90,9 +90,19 @@ describe('Concurrent requests that wait for the same lock', () => {
   it.each([
     ['merchant', '/merchants'],
     ['audit_log', '/audit_logs'],
+    ['agent_connection', '/agent-connections'],
+    ['customer', '/dashboard/production/customers?search=user'],
+    ['session', '/dashboard/production/external-users?external_user_id=user-1'],
+    ['mcp_token', '/dashboard/production/external-users?external_user_id=user-1'],
   ])('leave database connections for other requests: lists of the table %s', async (table, path) => {
-    const responses = await whileLocked(`LOCK TABLE ${table} IN ACCESS EXCLUSIVE MODE`, [], () =>
-      service.request(path, { as: service.production }),
+    const isPage = path.startsWith('/dashboard/');
+    const as = isPage ? { login: await service.login() } : { as: service.production };
+    const responses = await whileLocked(
+      `LOCK TABLE ${table} IN ACCESS EXCLUSIVE MODE`,
+      [],
+      () => service.request(path, as),
+      2,
+      (other) => service.request(table === 'merchant' ? '/audit_logs' : '/merchants', { as: other }),
     );
     expect(responses.map(({ status }) => status)).toEqual(Array(CONCURRENT).fill(200));
   });

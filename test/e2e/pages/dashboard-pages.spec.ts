@@ -34,7 +34,7 @@ import { rememberSecret } from '../../support/runner/run-directory.js';
 import { samlMetadata } from '../../support/logins/saml.js';
 import { NETFLIX, newLink } from '../../support/merchants/sign-in-links.js';
 import { useTestApp, type Login, useLogin } from '../../support/test-app.js';
-import { visitorWithRole, type Visitor } from '../../support/pages/visitor.js';
+import { Visitor, visitorWithRole } from '../../support/pages/visitor.js';
 import { whileInsertsFail } from '../../support/database/failing-inserts.js';
 
 /** A route of a page that shows or performs an operation of the dashboard API. */
@@ -578,6 +578,20 @@ const AUDITED_FORMS: readonly AuditedForm[] = [
     },
   },
   {
+    operation: 'logInAsTestUser',
+    isOwned: true,
+    prepare: async () => {
+      const path = (await LoginAgent.register(service)).authorizePath();
+      const id = (await new Visitor(service).get(path)).location?.split('/').at(-1) ?? '';
+      const fields = { authorization_id: id, external_user_id: unique() };
+      return {
+        path: '/dashboard/development/agents/log-in',
+        fields,
+        target: 'Test Agent (agent.example.com)',
+      };
+    },
+  },
+  {
     operation: 'disconnectAgent',
     isOwned: true,
     prepare: async () => {
@@ -608,6 +622,10 @@ describe('Forms of the dashboard', () => {
 
     it('changes and records together, or not at all', async () => {
       const { path, fields, target } = await prepare();
+      // A page with the address of the form has the form, which is sent there.
+      const page = await openPage(service, owner, `${path}?${new URLSearchParams(fields)}`);
+      const actions = [...page.text.matchAll(/<form [^>]*method="post" action="([^"?]+)/g)];
+      if (![404, 405].includes(page.status)) expect(actions.map(([, sentTo]) => sentTo)).toContain(path);
       const before = await everything(service);
       await whileInsertsFail(service, 'audit_log', async () => {
         expect((await submitForm(service, owner, path, fields)).status).toBe(500);

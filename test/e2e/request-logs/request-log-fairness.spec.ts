@@ -1,7 +1,9 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import pg from 'pg';
 import { DailyPartitions } from '../../../src/infrastructure/database/index.js';
+import type { AttributedClient } from '../../../src/infrastructure/http/index.js';
 import { DAY } from '../../../src/infrastructure/time/index.js';
+import { RequestLogOverviewService } from '../../../src/modules/request-logs/index.js';
 import { eventually } from '../../support/eventually.js';
 import { startTestApp, type Login, type TestApp, type TestResponse } from '../../support/test-app.js';
 
@@ -89,5 +91,27 @@ describe('Slow log queries of one organization', () => {
     await Promise.all([...flooded, another]);
     expect(order.indexOf('other')).toBeLessThanOrEqual(1);
     expect((await Promise.all(flooded)).filter((status) => status !== 200)).toHaveLength(QUERIES - 5);
+  });
+
+  it('let histograms of others have the next turn', async () => {
+    const overviews = service.app.get(RequestLogOverviewService, { strict: false });
+    const histogram = (clientId: string) => {
+      const client: AttributedClient = { clientId, environment: 'production' };
+      const period = { start: `${day(-1)}T00:00:00Z`, end: `${day(-1)}T12:00:00Z` };
+      return overviews.histogram(client, period, {});
+    };
+    await locker.query('BEGIN; LOCK TABLE request_log_rollup_progress IN ACCESS EXCLUSIVE MODE');
+    const order: string[] = [];
+    const { clientId } = (await service.anotherOrganization()).production;
+    const counted = Array.from({ length: QUERIES }, async () => {
+      const points = await histogram(service.production.clientId);
+      if (points) order.push('flooding');
+    });
+    const another = histogram(clientId).then((points) => order.push(points ? 'other' : 'none'));
+    await locker.query('COMMIT');
+    await Promise.all([...counted, another]);
+    expect(order.indexOf('other')).toBeGreaterThanOrEqual(0);
+    expect(order.indexOf('other')).toBeLessThanOrEqual(1);
+    expect(order).toHaveLength(6);
   });
 });

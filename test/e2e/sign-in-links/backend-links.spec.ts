@@ -425,6 +425,29 @@ describe('The return address', () => {
     ).toMatchObject({ status: 'cancelled', cancelled_by: 'user' });
   });
 
+  it('is not used after its host was removed from the list', async () => {
+    const body = { return_url: 'https://shop.example.com/accounts' };
+    const links = [await newBackendLink(body), await newBackendLink(body)] as const;
+    const open = async (link: (typeof links)[0]) => {
+      const visitor = new Visitor(service);
+      return { visitor, path: (await logInFor(service, visitor, pathOf(link), link.user)).path };
+    };
+    const opened = [await open(links[0]), await open(links[1])] as const;
+    await save({ login_url: LOGIN_PAGE, return_hosts: 'other.example.com' });
+    for (const [{ visitor, path }, fields, done] of [
+      [opened[0], GOOD, 'completed'],
+      [opened[1], { action: 'decline' }, 'cancelled'],
+    ] as const) {
+      const page = await visitor.get(path);
+      expect(page.headers.get('content-security-policy')).toContain("form-action 'self'");
+      expect((await visitor.submit(path, fields)).location).toBe(`${path}?done=${done}`);
+      expect((await visitor.get(path)).text).not.toContain('shop.example.com/accounts');
+    }
+    // The link keeps its address: it is used again if the host is listed again.
+    await save({ login_url: LOGIN_PAGE, return_hosts: 'shop.example.com' });
+    expect((await opened[0].visitor.get(opened[0].path)).text).toContain('shop.example.com/accounts');
+  });
+
   it.each([
     'http://shop.example.com/',
     'https://evil.example.com/',

@@ -1078,6 +1078,27 @@ describe('The set-up of single sign-on', () => {
     expect(text).toContain('verified email address (see the claim email_verified, and hd of Google)');
   });
 
+  it('keeps the last logins of users apart from those of strangers', async () => {
+    const each = await setUp();
+    const refused = `unknown@${each.domain}`;
+    const visitor = new Visitor(service);
+    const login = providerUrl(await begin(visitor, refused));
+    await respond(
+      visitor,
+      each.id,
+      provider.respondTo(login, claimsOf({ id: 'unknown', email: refused, password: '' })),
+    );
+    for (let count = 0; count < 25; count += 1) {
+      const stranger = new Visitor(service);
+      const state = new URL(providerUrl(await begin(stranger, refused))).searchParams.get('state') ?? '';
+      await respond(stranger, each.id, new URLSearchParams({ state, error: 'access_denied' }));
+    }
+    const { text } = await each.visitor.get(`${SSO_PATH}/${each.id}`);
+    expect(text).toContain('no user with this email address');
+    expect(text).toContain('>Test</td>');
+    expect(text.match(/>Unknown</g)).toHaveLength(20);
+  });
+
   it('is for owners and admins of the organization only', async () => {
     const { id } = organization;
     const elsewhere = await newOwner(service);

@@ -1278,8 +1278,8 @@ AuditAction = Literal[
     "secret.view", "service_token.create", "service_token.revoke", "service_token.rotate",
     "sign_in_link.cancel", "sign_in_link.create", "sign_in_link.refuse", "sso.add", "sso.disable",
     "sso.enable", "sso.settings_update", "sso.update", "user.add", "user.invite", "user.remove",
-    "user.unlock", "user.update", "user_login.refuse", "webhook.create", "webhook.delete",
-    "webhook.resend", "webhook.rotate_key", "webhook.update", "webhook.view_key",
+    "user.unlock", "user.update", "user_login.complete", "user_login.refuse", "webhook.create",
+    "webhook.delete", "webhook.resend", "webhook.rotate_key", "webhook.update", "webhook.view_key",
 ]
 """An action that the audit log records. More actions may be added."""
 

@@ -177,7 +177,7 @@ export class AuthorizationPage {
   @Get('logo')
   @PageRoute(PAGE)
   async logo(@Param('client_id') clientId: string): Promise<StreamableFile> {
-    return this.organizations.logo(await this.settings.requireIssuer(clientId));
+    return this.organizations.logo(AGENTS_NOT_ALLOWED.requireFound(await this.settings.findClient(clientId)));
   }
 
   /** Returns the authorization, or why it cannot continue. */

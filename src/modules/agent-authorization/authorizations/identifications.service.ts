@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
 import { isUUID } from 'class-validator';
 import { MoreThan, type FindOptionsWhere } from 'typeorm';
+import type { DashboardActor } from '../../../infrastructure/auth/index.js';
 import {
   isWellFormedToken,
   Sealer,
@@ -10,10 +11,11 @@ import {
   sha256,
 } from '../../../infrastructure/crypto/index.js';
 import { Transaction, Transactional, type NewRow } from '../../../infrastructure/database/index.js';
+import { UserPseudonyms } from '../../../infrastructure/erasure/index.js';
 import type { RequestOrigin } from '../../../infrastructure/http/index.js';
 import { Clock, MINUTE } from '../../../infrastructure/time/index.js';
 import type { ClientRecord } from '../../api-clients/index.js';
-import { AuditLog } from '../../audit-logs/index.js';
+import { AuditLog, changesBetween } from '../../audit-logs/index.js';
 import { AgentAddresses, pagePathOf } from '../agent-addresses.js';
 import { AUTHORIZATION_CLOSED, AUTHORIZATION_NOT_FOUND } from '../agent-authorization-errors.js';
 import type { AgentIssuer } from '../agent-issuer.js';
@@ -69,6 +71,7 @@ export class IdentificationsService {
     private readonly repository: AgentAuthorizationsRepository,
     private readonly addresses: AgentAddresses,
     private readonly auditLog: AuditLog,
+    private readonly pseudonyms: UserPseudonyms,
     private readonly digest: SecretDigest,
     private readonly sealer: Sealer,
     private readonly clock: Clock,
@@ -217,6 +220,30 @@ export class IdentificationsService {
   }
 
   /**
+   * Like `complete`, for a dashboard user who logs in as a user of the sandbox. The audit log cannot forget users, so its entry has a
+   * pseudonym.
+   */
+  @Transactional()
+  async completeAs(
+    actor: DashboardActor,
+    client: Pick<ClientRecord, 'clientId' | 'environment'>,
+    id: string,
+    user: AgentUserRequest,
+  ): Promise<CompletedAuthorizationResponse> {
+    const login = AUTHORIZATION_NOT_FOUND.requireFound(await this.find(client, id));
+    const completed = await this.complete(client, id, user);
+    const { clientId, environment } = client;
+    const pseudonym = this.pseudonyms.of({ clientId, externalUserId: user.external_user_id });
+    await this.auditLog.record({
+      action: 'user_login.complete',
+      actor,
+      target: { name: purposeOf(login), environment },
+      changes: changesBetween({}, { user: pseudonym }),
+    });
+    return completed;
+  }
+
+  /**
    * Confirms that the browser that began belongs to the user who logged in. If the ticket comes with another browser, the
    * authorization ends, because somebody passed the link to another person.
    *
@@ -233,15 +260,10 @@ export class IdentificationsService {
     const completed = { id: login.id, status: 'completed' as const, ticketHash: sha256(ticket) };
     if (this.isBegunBy(login, browser)) return this.change(completed, { status: 'confirmed' });
     if (await this.change(completed, { status: 'ended' })) {
-      const { purpose, agentName, redirectUri } = login;
-      const isAgent = purpose === 'agent';
       await this.auditLog.record({
-        action: isAgent ? 'agent.refuse' : 'user_login.refuse',
+        action: login.purpose === 'agent' ? 'agent.refuse' : 'user_login.refuse',
         actor: { ...AGENT_USER, organizationId, origin },
-        target: {
-          name: isAgent ? labelOf(agentName, hostOrSchemeOf(redirectUri)) : PAGES[purpose],
-          environment,
-        },
+        target: { name: purposeOf(login), environment },
       });
     }
     return false;
@@ -294,6 +316,11 @@ export class IdentificationsService {
   private unexpired(where: FindOptionsWhere<AgentAuthorization>): FindOptionsWhere<AgentAuthorization> {
     return { ...where, expiresAt: MoreThan(this.clock.now()) };
   }
+}
+
+/** Returns what a login is for, as the audit log names it. */
+function purposeOf({ purpose, agentName, redirectUri }: AgentAuthorization): string {
+  return purpose === 'agent' ? labelOf(agentName, hostOrSchemeOf(redirectUri)) : PAGES[purpose];
 }
 
 const ownerOf = (id: string): string[] => ['agent_authorization', id];

@@ -3,7 +3,7 @@ import { isUUID } from 'class-validator';
 import { In, IsNull, MoreThan, Not, type FindOptionsWhere } from 'typeorm';
 import { AccessibleClients, type RequestingOrganization } from '../../../infrastructure/auth/index.js';
 import { CursorCodec, type CursorScope } from '../../../infrastructure/crypto/index.js';
-import { Transaction, Transactional } from '../../../infrastructure/database/index.js';
+import { longLists, Transaction, Transactional } from '../../../infrastructure/database/index.js';
 import type { AttributedClient, RequestAttribution } from '../../../infrastructure/http/index.js';
 import { cutToPage } from '../../../infrastructure/paging/index.js';
 import { Clock } from '../../../infrastructure/time/index.js';
@@ -76,7 +76,7 @@ export class AgentConnectionsService {
       .orderBy({ 'connection.createdAt': 'DESC', 'connection.id': 'DESC' })
       .limit(limit + 1);
     if (after) query.andWhere('(connection.createdAt, connection.id) < (:createdAt, :id)', after);
-    const { entries, last } = cutToPage(await query.getMany(), limit);
+    const { entries, last } = cutToPage(await longLists.run(clientId, () => query.getMany()), limit);
     return {
       data: entries.map(toResponse),
       next_cursor: last ? this.cursors.encode([last.createdAt.toISOString(), last.id], scope) : null,

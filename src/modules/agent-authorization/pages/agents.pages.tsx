@@ -147,9 +147,12 @@ class DisconnectPage extends ConfirmPage(AGENT_PERMISSIONS.disconnectAgent) {
 
 /** The page on which a member of the organization chooses the user of the sandbox for a login that has begun. */
 @Controller(inEachEnvironment('agents/log-in'))
-class SandboxLoginPage extends FormPage(AGENT_PERMISSIONS.listAgentConnections, AgentUserRequest, {
-  opener: 'kept beyond the login',
-}) {
+class SandboxLoginPage extends FormPage(
+  // Another site leads to the page, so showing it must not be an audited action.
+  { show: AGENT_PERMISSIONS.listAgentConnections, send: AGENT_PERMISSIONS.logInAsTestUser },
+  AgentUserRequest,
+  { opener: 'kept beyond the login' },
+) {
   @Inject() private readonly settings!: AgentSettingsService;
   @Inject() private readonly identifications!: IdentificationsService;
 
@@ -159,6 +162,7 @@ class SandboxLoginPage extends FormPage(AGENT_PERMISSIONS.listAgentConnections, 
       parent: agentsOf(environment),
       text: `You are logging in as a user in the ${environment} environment, for example to connect an agent. Continue only if you have just started this yourself.`,
       values: query,
+      otherwise: 'Your role does not allow you to log in as a test user. Ask a member of your organization.',
       fields: (
         <>
           <HiddenField name="authorization_id" />
@@ -176,7 +180,12 @@ class SandboxLoginPage extends FormPage(AGENT_PERMISSIONS.listAgentConnections, 
       perform: async (request) => {
         const client = await this.settings.requireSandbox(actor, environment);
         const id = form.get('authorization_id') ?? '';
-        const { redirect_url: redirectTo } = await this.identifications.complete(client, id, request);
+        const { redirect_url: redirectTo } = await this.identifications.completeAs(
+          actor,
+          client,
+          id,
+          request,
+        );
         return { redirectTo };
       },
     };

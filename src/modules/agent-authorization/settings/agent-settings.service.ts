@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { In, IsNull, Not } from 'typeorm';
+import { In, IsNull } from 'typeorm';
 import {
   AccessibleClients,
   type AgentLogins,
@@ -82,11 +82,7 @@ export class AgentSettingsService implements AgentLogins {
 
   /** Returns how many development environments let anyone log in as any user. */
   countOpenSandboxes(): Promise<number> {
-    return this.transaction.manager.countBy(AgentSetting, {
-      sandboxLogin: 'anyone',
-      loginUrl: IsNull(),
-      agents: Not('off'),
-    });
+    return this.transaction.manager.countBy(AgentSetting, { sandboxLogin: 'anyone', loginUrl: IsNull() });
   }
 
   /**
@@ -98,7 +94,7 @@ export class AgentSettingsService implements AgentLogins {
     actor: DashboardActor,
     environment: PlatformEnvironment,
   ): Promise<Pick<AgentIssuer, 'clientId' | 'environment'>> {
-    const issuer = await this.findIssuer(
+    const issuer = await this.findClient(
       (await this.accessibleClients.forEnvironment(actor, environment)).clientId,
     );
     if (environment !== 'development' || !issuer || issuer.settings.loginUrl !== null)
@@ -193,9 +189,9 @@ export class AgentSettingsService implements AgentLogins {
   }
 }
 
-/** Returns whether anyone can log in to the sandbox. */
-function isOpenSandbox({ sandboxLogin, loginUrl, agents }: AgentSettings): boolean {
-  return sandboxLogin === 'anyone' && loginUrl === null && agents !== 'off';
+/** Returns whether anyone can log in to the sandbox: if not to connect an agent, for a sign-in link or the page of a user. */
+function isOpenSandbox({ sandboxLogin, loginUrl }: AgentSettings): boolean {
+  return sandboxLogin === 'anyone' && loginUrl === null;
 }
 
 /** Returns the settings as the form and the audit log name them. */

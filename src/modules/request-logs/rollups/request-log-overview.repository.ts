@@ -142,7 +142,8 @@ export class RequestLogOverviewRepository {
   /**
    * Returns the counts by target, point and status.
    *
-   * @throws ApiError REQUEST_LOG_QUERY_TIMEOUT if a query exceeds `TRENDS_TIMEOUT`, or the configured timeout
+   * @throws ApiError REQUEST_LOG_QUERY_TIMEOUT if a query exceeds `TRENDS_TIMEOUT` or the configured timeout, and those of
+   * `OrganizationQueryQueue`
    */
   async trendCounts(period: CountedPeriod, targets: readonly string[]): Promise<readonly EntryCount[]> {
     const read = () => this.read(this.trends, TREND_COUNTS, period, [targets]);
@@ -152,14 +153,16 @@ export class RequestLogOverviewRepository {
   /**
    * Returns the counts by type, point and status.
    *
-   * @throws ApiError REQUEST_LOG_QUERY_TIMEOUT if a query exceeds `TRENDS_TIMEOUT`, or the configured timeout
+   * @throws ApiError REQUEST_LOG_QUERY_TIMEOUT if a query exceeds `TRENDS_TIMEOUT` or the configured timeout, and those of
+   * `OrganizationQueryQueue`
    */
   async pointCounts(
     period: CountedPeriod,
     { type, target, event }: CountedEntries,
   ): Promise<readonly EntryCount[]> {
-    return (await this.read(this.trends, POINT_COUNTS, period, [type ?? null, target ?? null, event ?? null]))
-      .counts;
+    const kind = [type ?? null, target ?? null, event ?? null];
+    const read = () => this.read(this.trends, POINT_COUNTS, period, kind);
+    return (await this.queue.run(`trends ${period.client.clientId}`, read)).counts;
   }
 
   private async read(

@@ -5,6 +5,13 @@ import { ProviderLinks } from '../../dashboard-users/index.js';
 import { SsoIdentity } from '../sso-attempt.entity.js';
 
 const TRIMMED_AT_ONCE = 1_000;
+/** Whether nothing says whose attempt it is. Strangers can make such attempts. */
+const IS_ANONYMOUS = 'email IS NULL AND tester_id IS NULL';
+
+/** Returns a query for the time of the oldest of the finished attempts that are kept; `$3` is their number minus one. */
+const oldestKept = (condition: string): string =>
+  `(SELECT finished_at FROM sso_attempt WHERE configuration_id = $1 AND finished_at IS NOT NULL AND ${condition}
+     ORDER BY finished_at DESC OFFSET $3 LIMIT 1)`;
 
 /** Logins at identity providers, and the links that they create. Implements the port `ProviderLinks`. */
 @Injectable()
@@ -25,7 +32,8 @@ export class SsoAttemptsRepository extends ProviderLinks {
    * Deletes what is no longer needed of a configuration: attempts that were not finished in time, and finished ones that no page
    * shows. This keeps strangers from filling the table by beginning logins.
    *
-   * @param shown number of finished attempts to keep
+   * @param shown number of finished attempts to keep: of those with an email address or a tester, and as many of the others, so that
+   * strangers cannot remove the former
    */
   async trim(configurationId: string, begunBefore: Date, shown: number): Promise<void> {
     await this.transaction.change(
@@ -33,8 +41,8 @@ export class SsoAttemptsRepository extends ProviderLinks {
          SELECT id FROM sso_attempt
           WHERE configuration_id = $1
             AND (finished_at IS NULL AND created_at <= $2
-                 OR finished_at < (SELECT finished_at FROM sso_attempt WHERE configuration_id = $1 AND finished_at IS NOT NULL
-                                    ORDER BY finished_at DESC OFFSET $3 LIMIT 1))
+                 OR finished_at < CASE WHEN ${IS_ANONYMOUS} THEN ${oldestKept(IS_ANONYMOUS)}
+                                       ELSE ${oldestKept(`NOT (${IS_ANONYMOUS})`)} END)
           LIMIT ${TRIMMED_AT_ONCE} FOR UPDATE SKIP LOCKED))`,
       [configurationId, begunBefore, shown - 1],
     );

@@ -26,6 +26,7 @@ import { SsoAttempt } from '../sso-attempt.entity.js';
 import { SsoAttemptsRepository } from './sso-attempts.repository.js';
 import { begunAfter, newSecrets, ownerOfSecrets } from './login-secrets.js';
 
+/** Of attempts with an email address or a tester, and as many of the others. */
 const SHOWN_ATTEMPTS = 20;
 /** The properties of a login that begins. */
 export interface Beginning extends LoginBrowser {
@@ -98,11 +99,18 @@ export class SsoLoginsService extends IdentityProviders {
 
   /** Returns the newest attempts first, without those that are still at the provider. */
   async listAttempts(configurationId: string): Promise<SsoAttempt[]> {
-    return this.transaction.manager.find(SsoAttempt, {
-      where: { configurationId, finishedAt: Not(IsNull()) },
-      order: { finishedAt: 'DESC', id: 'ASC' },
-      take: SHOWN_ATTEMPTS,
-    });
+    const finished = { configurationId, finishedAt: Not(IsNull()) };
+    const named = [
+      { ...finished, email: Not(IsNull()) },
+      { ...finished, testerId: Not(IsNull()) },
+    ];
+    const others = { ...finished, email: IsNull(), testerId: IsNull() };
+    const page = { order: { finishedAt: 'DESC', id: 'ASC' }, take: SHOWN_ATTEMPTS } as const;
+    const found = [
+      ...(await this.transaction.manager.find(SsoAttempt, { where: named, ...page })),
+      ...(await this.transaction.manager.find(SsoAttempt, { where: others, ...page })),
+    ];
+    return found.toSorted((left, right) => Number(right.finishedAt) - Number(left.finishedAt));
   }
 
   private async configurationFor(email: string): Promise<SsoConfiguration | null> {
