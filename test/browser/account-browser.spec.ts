@@ -10,7 +10,9 @@ import {
   useLogin,
   tabTo,
   type WindowOptions,
+  waitForFocus,
   waitForHeading,
+  waitForText,
   expectEmptyWithFocus,
 } from '../support/pages/browser.js';
 import { addUser, auditOf, openSession, type TestUser } from '../support/pages/dashboard-users.js';
@@ -31,6 +33,14 @@ describeInBrowser('Logins and accounts in a browser', (windows) => {
   });
   const open = (options?: WindowOptions): Promise<Page> => windows.open(service.baseUrl, options);
 
+  /** Waits for the page with the recovery codes, and returns them. */
+  async function recoveryCodesOn(page: Page): Promise<string[]> {
+    await waitForHeading(page, 'Your recovery codes');
+    const codes = ((await page.locator('.code-block code').textContent()) ?? '').split('\n');
+    rememberSecret(...codes);
+    return codes;
+  }
+
   /** @returns the secret and the recovery codes */
   async function setUpSecondFactor(page: Page): Promise<{ secret: string; codes: string[] }> {
     await page.goto('/account');
@@ -39,8 +49,8 @@ describeInBrowser('Logins and accounts in a browser', (windows) => {
     const secret = (await page.locator('code.secret').textContent()) ?? '';
     await page.getByLabel('Code', { exact: true }).fill(totpCode(secret));
     await page.getByRole('button', { name: 'Turn on two-factor authentication' }).click();
-    const codes = ((await page.locator('.code-block code').textContent()) ?? '').split('\n');
-    rememberSecret(secret, secret.replaceAll(' ', ''), ...codes);
+    rememberSecret(secret, secret.replaceAll(' ', ''));
+    const codes = await recoveryCodesOn(page);
     const [download] = await Promise.all([
       page.waitForEvent('download'),
       page.getByRole('link', { name: 'Download the codes' }).click(),
@@ -86,6 +96,7 @@ describeInBrowser('Logins and accounts in a browser', (windows) => {
   it('scripts cannot read the session cookie', async () => {
     const page = await open();
     await logIn(page, await addUser(service));
+    await waitForHeading(page, 'Overview');
     expect(await page.evaluate('document.cookie')).toBe('');
     const cookies = await page.context().cookies();
     expect(cookies.map(({ name, httpOnly, sameSite }) => [name, httpOnly, sameSite]).toSorted()).toEqual([
@@ -101,23 +112,26 @@ describeInBrowser('Logins and accounts in a browser', (windows) => {
     const { secret, codes } = await setUpSecondFactor(page);
     expect(codes).toHaveLength(10);
     await page.getByRole('link', { name: 'I’ve saved my codes' }).click();
+    await waitForHeading(page, 'Your account');
     await logOut(page);
+    await waitForHeading(page, 'Log in');
 
     await logIn(page, user);
     await waitForHeading(page, 'Enter your code');
     await page.getByLabel('Code', { exact: true }).fill('000000');
     await page.getByRole('button', { name: 'Log in', exact: true }).click();
-    await page.getByText('This code is wrong').waitFor();
+    await waitForText(page, 'This code is wrong');
     await expectEmptyWithFocus(page.getByLabel('Code', { exact: true }));
     // The current code was used for the setup.
     {
       using _clock = moveClock(service, 30_000);
       await page.getByLabel('Code', { exact: true }).fill(totpCode(secret, Date.now() + 30_000));
       await page.getByRole('button', { name: 'Log in', exact: true }).click();
+      await waitForHeading(page, 'Overview');
     }
-    await waitForHeading(page, 'Overview');
     await page.goto('/account');
     await logOut(page);
+    await waitForHeading(page, 'Log in');
 
     await logIn(page, user);
     await page.getByText('I can’t use my authenticator app').click();
@@ -127,6 +141,7 @@ describeInBrowser('Logins and accounts in a browser', (windows) => {
     await page.goto('/account');
 
     await page.getByRole('link', { name: 'Manage two-factor authentication' }).click();
+    await waitForHeading(page, 'Two-factor authentication');
     await page.getByLabel('Your password').last().fill(user.password);
     await page.getByRole('button', { name: 'Turn off two-factor authentication' }).click();
     await page.getByText('Two-factor authentication is off').waitFor();
@@ -137,6 +152,7 @@ describeInBrowser('Logins and accounts in a browser', (windows) => {
     const page = await open();
     await page.goto('/login');
     await page.getByRole('link', { name: 'Forgot your password?' }).click();
+    await waitForHeading(page, 'Reset your password');
     await page.getByLabel('Email address').fill(user.email);
     await page.getByRole('button', { name: 'Send link' }).click();
     await waitForHeading(page, 'Check your email');
@@ -147,6 +163,7 @@ describeInBrowser('Logins and accounts in a browser', (windows) => {
     await page.getByRole('button', { name: 'Set password' }).click();
     await waitForHeading(page, 'Your password is set');
     await page.getByRole('link', { name: 'Log in' }).click();
+    await waitForHeading(page, 'Log in');
     await logIn(page, { email: user.email, password: NEW_PASSWORD });
     await waitForHeading(page, 'Overview');
     await page.goto('/account');
@@ -156,10 +173,11 @@ describeInBrowser('Logins and accounts in a browser', (windows) => {
     const user = await addUser(service);
     const page = await open();
     await page.goto('/account');
+    await waitForFocus(page.getByLabel('Email address'));
     expect(await focused(page)).toMatchObject({ name: 'Email address', isVisible: true });
     await page.keyboard.type(user.email);
     await page.keyboard.press('Enter');
-    await page.getByLabel('Password').and(page.locator(':focus')).waitFor();
+    await waitForFocus(page.getByLabel('Password'));
     expect(await focused(page)).toMatchObject({ name: 'Password', isVisible: true });
     await page.keyboard.type(user.password);
     await page.keyboard.press('Enter');
@@ -199,9 +217,8 @@ describeInBrowser('Logins and accounts in a browser', (windows) => {
     await page.keyboard.type(totpCode(secret));
     await tabTo(page, 'Turn on two-factor authentication');
     await page.keyboard.press('Space');
-    await page.getByText('Your recovery codes').waitFor();
-    const [code = ''] = ((await page.locator('.code-block code').textContent()) ?? '').split('\n');
-    rememberSecret(...(await page.locator('.codes code').allTextContents()));
+    const codes = await recoveryCodesOn(page);
+    const [code = ''] = codes;
 
     await page.goto('/account');
     await tabTo(page, 'Account menu');
@@ -209,16 +226,16 @@ describeInBrowser('Logins and accounts in a browser', (windows) => {
     await tabTo(page, 'Log out');
     await page.keyboard.press('Enter');
     await page.waitForURL('**/login');
-    await page.getByLabel('Email address').and(page.locator(':focus')).waitFor();
+    await waitForFocus(page.getByLabel('Email address'));
     await page.keyboard.type(user.email);
     await tabTo(page, 'Continue');
     await page.keyboard.press('Enter');
-    await page.getByLabel('Password').and(page.locator(':focus')).waitFor();
+    await waitForFocus(page.getByLabel('Password'));
     await page.keyboard.type(user.password);
     await tabTo(page, 'Log in');
     await page.keyboard.press('Enter');
     await page.waitForURL('**/login/second-factor');
-    expect(await focused(page)).toMatchObject({ name: 'Code' });
+    await waitForFocus(page.getByLabel('Code', { exact: true }));
     expect(await tabTo(page, 'I can’t use my authenticator app')).toEqual([
       'Log in',
       'I can’t use my authenticator app',
@@ -257,6 +274,7 @@ describeInBrowser('Logins and accounts in a browser', (windows) => {
     async function addPasskey(page: Page, name: string): Promise<void> {
       await page.goto('/account');
       await page.getByRole('link', { name: 'Add a passkey' }).click();
+      await waitForHeading(page, 'Passkeys');
       await page.getByLabel('Name').fill(name);
       await page.getByRole('button', { name: 'Add a passkey' }).click();
     }
@@ -265,7 +283,7 @@ describeInBrowser('Logins and accounts in a browser', (windows) => {
       const user = await addUser(service);
       const { page, devtools, authenticatorId } = await openWithAuthenticator(user);
       await addPasskey(page, 'Laptop');
-      await page.getByText('The passkey was added.').waitFor();
+      await waitForText(page, 'The passkey was added.');
       const { credentials } = await devtools.send('WebAuthn.getCredentials', { authenticatorId });
       expect(credentials).toMatchObject([{ rpId: 'localhost', isResidentCredential: true }]);
 
@@ -284,6 +302,7 @@ describeInBrowser('Logins and accounts in a browser', (windows) => {
 
       await page.goto('/account/passkeys');
       await page.getByRole('link', { name: 'Laptop' }).click();
+      await waitForHeading(page, 'Laptop');
       await page.getByLabel('Name').fill('Old laptop');
       await page.getByRole('button', { name: 'Rename passkey' }).click();
       await page.getByRole('link', { name: 'Old laptop' }).click();
@@ -295,28 +314,36 @@ describeInBrowser('Logins and accounts in a browser', (windows) => {
       const user = await addUser(service);
       const { page, devtools, authenticatorId } = await openWithAuthenticator(user);
       await addPasskey(page, 'Laptop');
-      await page.getByText('The passkey was added.').waitFor();
+      await waitForText(page, 'The passkey was added.');
       const offer = (enabled: boolean) =>
         devtools.send('WebAuthn.setAutomaticPresenceSimulation', { authenticatorId, enabled });
       await offer(false);
       using _clock = moveClock(service, 6 * MINUTE);
       await page.getByRole('link', { name: 'Laptop' }).click();
+      await waitForHeading(page, 'Laptop');
       await page.getByRole('button', { name: 'Remove passkey' }).click();
       await waitForHeading(page, 'Log in again');
-      // As soon as the device may respond, the request behind the email field can succeed too, and leave the page.
       expect((await focused(page)).name).toBe('Use a passkey');
       await offer(true);
-      // The form is sent after the login, and the login with the removed passkey ends with it.
-      const removed = page.waitForURL(/\/login\?next=.*done%3Dremoved/);
+      const sent: string[] = [];
+      page.on('request', (request) => {
+        if (request.method() === 'POST') sent.push(new URL(request.url()).pathname);
+      });
       await page.keyboard.press('Enter');
-      await removed;
+      // The form is sent after the login, in which the passkey was used once.
+      await waitForText(page, 'The passkey was removed.');
+      expect(sent).toEqual([
+        '/login/passkey/options',
+        '/login/passkey',
+        expect.stringMatching(/^\/account\/passkeys\/[\w-]+\/remove$/),
+      ]);
     });
 
     it('is offered with another challenge before the old one expires, and logs in after ten minutes', async () => {
       const user = await addUser(service);
       const { page, devtools, authenticatorId } = await openWithAuthenticator(user);
       await addPasskey(page, 'Laptop');
-      await page.getByText('The passkey was added.').waitFor();
+      await waitForText(page, 'The passkey was added.');
       await devtools.send('WebAuthn.setAutomaticPresenceSimulation', { authenticatorId, enabled: false });
       await page.clock.install();
       const requested = () =>
@@ -350,7 +377,7 @@ describeInBrowser('Logins and accounts in a browser', (windows) => {
       await page.getByText('The browser did not use a passkey').waitFor();
       await devtools.send('WebAuthn.setUserVerified', { authenticatorId, isUserVerified: true });
       await page.getByRole('button', { name: 'Add a passkey' }).click();
-      await page.getByText('The passkey was added.').waitFor();
+      await waitForText(page, 'The passkey was added.');
       await service.database.query('DELETE FROM passkey WHERE user_id = $1', [user.id]);
       await logOut(page);
       await page.getByText('The passkey was not accepted.').waitFor();
@@ -363,6 +390,7 @@ describeInBrowser('Logins and accounts in a browser', (windows) => {
       await page.getByRole('button', { name: 'Use a passkey' }).click();
       expect(await page.getByRole('alert').textContent()).toContain('Passkeys require JavaScript');
       await logIn(page, await addUser(service));
+      await waitForHeading(page, 'Overview');
       await addPasskey(page, 'Laptop');
       expect(await page.getByRole('alert').textContent()).toContain('Passkeys require JavaScript');
     });
@@ -379,6 +407,7 @@ describeInBrowser('Logins and accounts in a browser', (windows) => {
       await expectLink('to use a passkey.');
       expect(await page.getByRole('button', { name: 'Use a passkey' }).isDisabled()).toBe(true);
       await logIn(page, await addUser(service));
+      await waitForHeading(page, 'Overview');
       await page.goto('/account/passkeys');
       await expectLink('to add a passkey.');
       expect(await page.getByRole('button', { name: 'Add a passkey' }).isDisabled()).toBe(true);
@@ -393,6 +422,7 @@ describeInBrowser('Logins and accounts in a browser', (windows) => {
       await page.goto('/account/passkeys?done=added');
       expect(await inspect(page, 'passkeys')).toEqual([]);
       await page.locator('.sessions a').first().click();
+      await waitForHeading(page, 'Laptop'.repeat(10));
       expect(await inspect(page, 'passkey')).toEqual([]);
       await page.goto('/account');
       expect(await inspect(page, 'account-with-passkeys')).toEqual([]);
@@ -426,11 +456,13 @@ describeInBrowser('Logins and accounts in a browser', (windows) => {
       await page.goto('/login');
       await inspected('login');
       await logIn(page, { email: 'nobody@example.com', password: 'wrong password' });
+      await waitForText(page, 'The email address or password is wrong.');
       await inspected('login-rejected');
       await page.goto('/password-reset');
       await inspected('password-reset');
       await page.getByLabel('Email address').fill('nobody@example.com');
       await page.getByRole('button').click();
+      await waitForHeading(page, 'Check your email');
       await inspected('password-reset-requested');
       await page.goto('/password-reset/confirm?token=none');
       await inspected('password-reset-invalid');
@@ -441,25 +473,30 @@ describeInBrowser('Logins and accounts in a browser', (windows) => {
       await page.goto('/password-reset');
       await page.getByLabel('Email address').fill(user.email);
       await page.getByRole('button').click();
+      await waitForHeading(page, 'Check your email');
       const token = tokenIn(await mailTo(service, user.email, 'Set a new password'));
       await page.goto(`/password-reset/confirm?token=${token}`);
       await inspected('password-reset-confirm');
       await page.evaluate(`document.querySelector('form').noValidate = true`);
       await page.getByLabel('New password').fill('short');
       await page.getByRole('button').click();
+      await waitForText(page, /^Choose a password of /);
       await inspected('password-reset-too-short');
     });
 
     it('in the second step of the login', async () => {
       const user = await protectedUser();
       await logIn(page, user);
+      await waitForHeading(page, 'Enter your code');
       await inspected('second-factor');
       await page.getByLabel('Code', { exact: true }).fill('000000');
       await page.getByRole('button', { name: 'Log in', exact: true }).click();
+      await waitForText(page, 'This code is wrong');
       await inspected('second-factor-wrong');
       await page.getByText('I can’t use my authenticator app').click();
       await page.getByLabel('Recovery code').fill('wrong');
       await page.getByRole('button', { name: 'Log in with a recovery code' }).click();
+      await waitForText(page, 'This recovery code is wrong');
       await expectEmptyWithFocus(page.getByLabel('Recovery code'));
       await inspected('second-factor-recovery-wrong');
     });
@@ -475,32 +512,35 @@ describeInBrowser('Logins and accounts in a browser', (windows) => {
       await page.getByLabel('Current password').fill('wrong password');
       await page.getByLabel('New password').fill(NEW_PASSWORD);
       await page.getByRole('button', { name: 'Change password' }).click();
+      await waitForText(page, 'This isn’t your current password.');
       await inspected('password-rejected');
       await page.goto('/account/password/changed');
       await inspected('password-changed');
       await page.goto('/account/second-factor');
       await inspected('second-factor-off');
       await page.getByRole('button', { name: 'Set up two-factor authentication' }).click();
-      await page.locator('code.secret').waitFor();
+      await waitForHeading(page, 'Set up two-factor authentication');
       await inspected('second-factor-setup');
       const secret = (await page.locator('code.secret').textContent()) ?? '';
       rememberSecret(secret);
       await page.getByLabel('Code', { exact: true }).fill('000000');
       await page.getByRole('button', { name: 'Turn on' }).click();
-      await page.getByText('This code is wrong').waitFor();
+      await waitForText(page, 'This code is wrong');
       await expectEmptyWithFocus(page.getByLabel('Code', { exact: true }));
       await inspected('second-factor-setup-wrong');
       await page.getByLabel('Code', { exact: true }).fill(totpCode(secret));
       await page.getByRole('button', { name: 'Turn on' }).click();
-      rememberSecret(...(await page.locator('.codes code').allTextContents()));
+      await recoveryCodesOn(page);
       await inspected('recovery-codes');
       await page.goto('/account/second-factor');
       await inspected('second-factor-on');
       await page.getByLabel('Your password').first().fill('wrong password');
       await page.getByRole('button', { name: 'Create new recovery codes' }).click();
+      await waitForText(page, 'This isn’t your password.');
       await inspected('second-factor-rejected');
       await page.context().clearCookies({ name: 'browser' });
       await logOut(page);
+      await waitForText(page, 'This form is out of date');
       await inspected('error');
     });
   });

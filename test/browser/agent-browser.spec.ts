@@ -5,6 +5,7 @@ import {
   inspect,
   tabTo,
   waitForHeading,
+  waitForText,
   expectEmptyWithFocus,
 } from '../support/pages/browser.js';
 import { addUser, openSession, type TestUser } from '../support/pages/dashboard-users.js';
@@ -28,7 +29,7 @@ describeInBrowser('Agents that log in, in a browser', (windows) => {
     await waitForHeading(page, 'Connect Test Agent');
     await page.getByLabel('User ID').fill(user);
     await page.getByRole('button', { name: 'Continue as this user' }).click();
-    await page.getByRole('heading', { level: 1, name: consent }).waitFor();
+    await waitForHeading(page, consent);
   }
 
   it.each([true, false])('a user logs in and approves (JavaScript: %s)', async (javaScript) => {
@@ -50,7 +51,7 @@ describeInBrowser('Agents that log in, in a browser', (windows) => {
     await tabTo(page, 'User ID');
     await page.keyboard.type('declining');
     await page.keyboard.press('Enter');
-    await page.getByRole('heading', { level: 1, name: consent }).waitFor();
+    await waitForHeading(page, consent);
     await tabTo(page, 'Decline');
     await page.keyboard.press('Enter');
     await page.waitForURL(/\/callback\?error=access_denied/);
@@ -72,6 +73,8 @@ describeInBrowser('Agents that log in, in a browser', (windows) => {
     const knowsAgent = (): Promise<boolean> =>
       popup.evaluate(() => (globalThis as unknown as { opener: unknown }).opener !== null);
     await popup.getByRole('link', { name: 'Log in with a password' }).click();
+    // Both pages have the field of the address.
+    await popup.getByLabel('Password').waitFor();
     await popup.getByLabel('Email address').fill(member.email);
     await popup.getByLabel('Password').fill(member.password);
     await popup.getByRole('button', { name: 'Log in', exact: true }).click();
@@ -98,7 +101,7 @@ describeInBrowser('Agents that log in, in a browser', (windows) => {
     findings.push(...(await inspect(page, 'agent-login')));
     await page.getByLabel('Code').fill('WRNG-CODE');
     await page.getByRole('button', { name: 'Continue', exact: true }).click();
-    await page.getByText('This code is not valid').waitFor();
+    await waitForText(page, 'This code is not valid');
     await expectEmptyWithFocus(page.getByLabel('Code'));
     findings.push(...(await inspect(page, 'agent-login-problem')));
     await enterUser(page, 'inspecting');

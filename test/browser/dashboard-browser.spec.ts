@@ -51,6 +51,7 @@ describeInBrowser('The dashboard in a browser', (windows) => {
     await waitForHeading(page, 'Overview');
     expect(await inspect(page, 'overview', { isLayout: true })).toEqual([]);
     await page.getByRole('link', { name: 'Production' }).click();
+    await page.waitForURL('**/dashboard/production');
     expect(await inspect(page, 'overview-empty')).toEqual([]);
   });
 
@@ -224,7 +225,9 @@ describeInBrowser('The dashboard in a browser', (windows) => {
 
       await navigate('Request logs');
       await choose(page.locator('#results tbody a').first());
+      await waitForHeading(page, / to 127\.0\.0\.1:\d+$/);
       await button('Send again');
+      await says('The event is being sent.');
       await eventually('the event arrives again', () => receiver.arrivals.length === 2 || undefined);
 
       await navigate('API credentials');

@@ -8,6 +8,7 @@ import {
   logOut,
   savePicture,
   waitForHeading,
+  waitForText,
   type WindowOptions,
 } from '../support/pages/browser.js';
 import { SECOND } from '../../src/infrastructure/time/index.js';
@@ -15,7 +16,7 @@ import { addUser, openSession, type TestUser } from '../support/pages/dashboard-
 import { eventually } from '../support/eventually.js';
 import { rememberSecret } from '../support/runner/run-directory.js';
 import { Visitor } from '../support/pages/visitor.js';
-import { fillRequestLog, loggedRequest } from '../support/logs/request-log-entries.js';
+import { fillRequestLog, loggedRequest, requestIsLogged } from '../support/logs/request-log-entries.js';
 import { CREATE_SESSION } from '../support/documents/operations.js';
 import { useTestApp } from '../support/test-app.js';
 import { totpCode } from '../support/logins/totp.js';
@@ -149,10 +150,11 @@ describeInBrowser('The dashboard in a browser', (windows) => {
       await logOut(tab);
       await tab.waitForURL(/login/);
       await send(page);
-      await page.getByLabel('Email address').last().fill(user.email);
-      await page.getByRole('button', { name: 'Continue' }).click();
-      await page.getByRole('dialog').getByLabel('Password').fill(user.password);
-      await page.getByRole('button', { name: 'Log in' }).click();
+      const dialog = page.getByRole('dialog');
+      await dialog.getByLabel('Email address').fill(user.email);
+      await dialog.getByRole('button', { name: 'Continue' }).click();
+      await dialog.getByLabel('Password').fill(user.password);
+      await dialog.getByRole('button', { name: 'Log in' }).click();
       await page.waitForURL(/done=invited/);
     });
 
@@ -161,10 +163,11 @@ describeInBrowser('The dashboard in a browser', (windows) => {
       const other = await addUser(service);
       await service.database.query('DELETE FROM dashboard_session WHERE user_id = $1', [user.id]);
       await send(page);
-      await page.getByLabel('Email address').last().fill(other.email);
-      await page.getByRole('button', { name: 'Continue' }).click();
-      await page.getByRole('dialog').getByLabel('Password').fill(other.password);
-      await page.getByRole('button', { name: 'Log in' }).click();
+      const dialog = page.getByRole('dialog');
+      await dialog.getByLabel('Email address').fill(other.email);
+      await dialog.getByRole('button', { name: 'Continue' }).click();
+      await dialog.getByLabel('Password').fill(other.password);
+      await dialog.getByRole('button', { name: 'Log in' }).click();
       await waitForHeading(page, 'Overview');
       expect(await invitationsTo(typed.email)).toBe(0);
     });
@@ -229,7 +232,7 @@ describeInBrowser('The dashboard in a browser', (windows) => {
       await page.getByRole('button', { name: 'Continue' }).click();
       await page.getByLabel('Password').fill(user.password);
       await page.getByRole('button', { name: 'Log in' }).click();
-      await end.last().waitFor({ state: 'attached' });
+      await waitForHeading(page, 'Your account');
       const sessions = await end.locator('input:not([name$=_token])').all();
       const ids = await Promise.all(sessions.map((field) => field.inputValue()));
       expect(new Set(ids).size).toBe(2);
@@ -247,6 +250,7 @@ describeInBrowser('The dashboard in a browser', (windows) => {
         await savePicture(page, 'login-again-without-script');
         await page.getByLabel('Password').fill('wrong');
         await page.getByRole('button', { name: 'Log in', exact: true }).click();
+        await waitForText(page, 'The email address or password is wrong.');
         await page.getByLabel('Password').fill(user.password);
         await page.getByRole('button', { name: 'Log in', exact: true }).click();
         if (hasCode) {
@@ -292,20 +296,23 @@ describeInBrowser('The dashboard in a browser', (windows) => {
   });
 
   it('opens the search with a key, and finds a page by keyboard', async () => {
-    await service.request(CREATE_SESSION.path, {
+    const created = await service.request(CREATE_SESSION.path, {
       body: { ...CREATE_SESSION.body, external_user_id: 'user-9' },
       as: service.development,
     });
+    await requestIsLogged(service, created);
     const page = await open('/dashboard/development/events');
     await page.keyboard.press('/');
     await page.keyboard.type('credentials');
     await page.keyboard.press('Enter');
-    await page.getByRole('link', { name: 'API credentials' }).last().waitFor();
+    await page.waitForURL(/\/search\?q=credentials$/);
+    await page.getByRole('main').getByRole('link', { name: 'API credentials' }).waitFor();
     expect(await inspect(page, 'search')).toEqual([]);
     await page.keyboard.press('/');
     await page.keyboard.press('Control+A');
     await page.keyboard.type('user-9');
     await page.keyboard.press('Enter');
+    await page.waitForURL(/\/search\?q=user-9$/);
     await page.getByRole('link', { name: 'user-9' }).click();
     await waitForHeading(page, 'User user-9');
     expect(await inspect(page, 'external-user')).toEqual([]);

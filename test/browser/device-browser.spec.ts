@@ -4,7 +4,9 @@ import {
   inspect,
   tabTo,
   type WindowOptions,
+  waitForFocus,
   waitForHeading,
+  waitForText,
 } from '../support/pages/browser.js';
 import { moveClock } from '../support/clock.js';
 import { addUser, auditOf, openSession, type TestUser } from '../support/pages/dashboard-users.js';
@@ -26,6 +28,10 @@ describeInBrowser('Approval in a browser', (windows) => {
     await page.goto('/device');
     await page.getByLabel('Code').fill(userCode);
     await page.getByRole('button', { name: 'Continue' }).click();
+  }
+  async function atDecision(page: Page, userCode: string): Promise<void> {
+    await enter(page, userCode);
+    await waitForHeading(page, 'Approve this device?');
   }
 
   it.each([true, false])(
@@ -60,7 +66,7 @@ describeInBrowser('Approval in a browser', (windows) => {
   it('a user declines with the mouse', async () => {
     const flow = await startFlow(service);
     const page = await open({ login });
-    await enter(page, flow.user_code);
+    await atDecision(page, flow.user_code);
     await page.getByRole('button', { name: 'Decline' }).click();
     await waitForHeading(page, 'Device declined');
     expect((await poll(service, flow)).body).toMatchObject({ error: 'access_denied' });
@@ -76,7 +82,7 @@ describeInBrowser('Approval in a browser', (windows) => {
     await tabTo(page, 'Email address');
     await page.keyboard.type(user.email);
     await page.keyboard.press('Enter');
-    await page.getByLabel('Password').waitFor();
+    await waitForFocus(page.getByLabel('Password'));
     await tabTo(page, 'Password');
     await page.keyboard.type(user.password);
     await page.keyboard.press('Enter');
@@ -93,7 +99,7 @@ describeInBrowser('Approval in a browser', (windows) => {
 
   it('both choices are equally large, look different, and are on the screen of a phone', async () => {
     const page = await open({ size: { width: 390, height: 844 }, login });
-    await enter(page, (await startFlow(service)).user_code);
+    await atDecision(page, (await startFlow(service)).user_code);
     const [approve, decline] = await Promise.all(
       ['Approve', 'Decline'].map((name) =>
         page.getByRole('button', { name }).evaluate((button) => {
@@ -121,23 +127,27 @@ describeInBrowser('Approval in a browser', (windows) => {
     await page.goto('/device');
     await inspected('device');
     await enter(page, 'BBBB-BBBB');
+    await waitForText(page, 'Code not found.');
     await inspected('device-code-unknown');
     for (const [name, client] of Object.entries({
       development: service.development,
       production: service.production,
     })) {
-      await enter(page, (await startFlow(service, client)).user_code);
+      await atDecision(page, (await startFlow(service, client)).user_code);
       await inspected(`device-confirm-${name}`);
     }
     await page.getByRole('button', { name: 'Approve' }).click();
+    await waitForHeading(page, 'Device approved');
     await inspected('device-approved');
-    await enter(page, (await startFlow(service)).user_code);
+    await atDecision(page, (await startFlow(service)).user_code);
     await page.getByRole('button', { name: 'Decline' }).click();
+    await waitForHeading(page, 'Device declined');
     await inspected('device-declined');
-    await enter(page, (await startFlow(service)).user_code);
+    await atDecision(page, (await startFlow(service)).user_code);
     {
       using _clock = moveClock(service, 11 * 60_000);
       await page.getByRole('button', { name: 'Approve' }).click();
+      await waitForHeading(page, 'Code expired');
       await inspected('device-expired');
     }
     await page.goto('/device/confirm?request=0190a5b2-7c1e-7e2e-9c6e-2f1a4b5c6d7e');

@@ -2,9 +2,12 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { CDPSession, Locator, Page } from 'playwright-core';
 import { describeInBrowser, inspect, tabTo, type WindowOptions } from '../support/pages/browser.js';
+import { eventually } from '../support/eventually.js';
 import { send } from '../support/http/http.js';
 import { rememberSecret } from '../support/runner/run-directory.js';
 import { useTestApp } from '../support/test-app.js';
+import { HOUR } from '../../src/infrastructure/time/index.js';
+
 /** Bytes that the search and the pages that it leads to may transfer, with all their files. */
 const MAX_TRANSFER = 250_000;
 /** Bytes that a page of the reference may transfer, and those of its scripts. */
@@ -41,7 +44,7 @@ describeInBrowser('The documentation in a browser', (windows) => {
     await page.keyboard.press('/');
     await page.keyboard.type('standard webhoks');
     await page.locator('.results a').first().waitFor();
-    expect(transferred()).toBeGreaterThan(50_000);
+    await eventually('the search is transferred', () => transferred() > 50_000);
     const reference = page.getByRole('link', { name: 'API reference' }).first();
     expect(await reference.getAttribute('href')).toBe('/docs/api');
     expect(await page.getByRole('status').textContent()).toMatch(/^\d+ results?$/);
@@ -73,8 +76,9 @@ describeInBrowser('The documentation in a browser', (windows) => {
       .getByRole('navigation', { name: 'Documentation' })
       .getByRole('link', { name: 'Errors' })
       .click();
+    await page.waitForURL(`${service.baseUrl}/docs/errors`);
     await page.getByRole('link', { name: 'INVALID_FIELD', exact: true }).first().click();
-    expect(page.url()).toBe(`${service.baseUrl}/docs/errors#invalid_field`);
+    await page.waitForURL(`${service.baseUrl}/docs/errors#invalid_field`);
     await page.goto('/docs/api');
     expect(await page.locator('main').textContent()).toContain('POST /mcp/tokens/create');
   });
@@ -95,7 +99,10 @@ describeInBrowser('The documentation in a browser', (windows) => {
   it('copies commands', async () => {
     const page = await windows.open(service.baseUrl);
     await page.context().grantPermissions(['clipboard-read', 'clipboard-write']);
+    // The button says only for two seconds that it has copied.
+    await page.clock.install();
     await page.goto('/docs/quickstart');
+    await page.clock.pauseAt(Date.now() + HOUR);
     await page.locator('main pre').first().hover();
     await page.getByRole('button', { name: 'Copy' }).first().click();
     await page.getByRole('button', { name: 'Copied' }).waitFor();
@@ -191,7 +198,7 @@ describeInBrowser('The API reference', (windows) => {
     await refusal.locator('summary').first().click();
     await refusal.getByText('Supported: US, CA.').first().waitFor();
     await refusal.getByRole('link', { name: 'INVALID_FIELD' }).click();
-    expect(page.url()).toBe(`${service.baseUrl}/docs/errors#invalid_field`);
+    await page.waitForURL(`${service.baseUrl}/docs/errors#invalid_field`);
     await page.goBack();
     expect(await page.locator('.try').first().isVisible()).toBe(false);
     await page.locator('.tabs').getByText('Python', { exact: true }).click();
@@ -200,7 +207,7 @@ describeInBrowser('The API reference', (windows) => {
     const topic = page.locator('#navigation details', { hasText: 'Webhook endpoints' }).first();
     await topic.locator('summary').click();
     await topic.getByRole('link', { name: 'Create webhook endpoint' }).click();
-    expect(page.url()).toBe(`${service.baseUrl}/docs/api/webhook-endpoints#createWebhookEndpoint`);
+    await page.waitForURL(`${service.baseUrl}/docs/api/webhook-endpoints#createWebhookEndpoint`);
   });
 
   it.each([
@@ -256,14 +263,15 @@ describeInBrowser('The API reference', (windows) => {
       phone_number: '+12125550123',
     });
     const answer = panel.locator('.answer');
-    expect(await answer.textContent()).toContain('"token": "mcp_dev_');
+    // The body arrives after the status.
+    await answer.getByText('"token": "mcp_dev_').waitFor();
     await answer.getByText('Headers').click();
     await answer.getByText(/x-request-id: /).waitFor();
 
     await panel.getByLabel('expires_in').fill('5');
     await panel.getByRole('button', { name: 'Send request' }).click();
     await panel.getByText('400 Bad Request').waitFor();
-    expect(await answer.textContent()).toContain('The expires in field must be at least 60.');
+    await answer.getByText('The expires in field must be at least 60.').waitFor();
     await panel.getByLabel('expires_in').fill('an hour');
     await panel.getByRole('button', { name: 'Send request' }).click();
     expect(

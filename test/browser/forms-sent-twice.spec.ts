@@ -3,7 +3,7 @@ import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { Page, Request, Route } from 'playwright-core';
 import { LoginAgent } from '../support/agents/agent-logins.js';
-import { describeInBrowser, logIn, useLogin } from '../support/pages/browser.js';
+import { describeInBrowser, logIn, useLogin, waitForHeading } from '../support/pages/browser.js';
 import { PasswordLinksService } from '../../src/modules/dashboard-login/passwords/password-links.service.js';
 import {
   addInvited,
@@ -177,6 +177,7 @@ describeInBrowser('Forms that a browser sends again', (windows) => {
         await page.goto('/password-reset');
         await page.getByLabel('Email address').fill(user.email);
         await page.getByRole('button').click();
+        await waitForHeading(page, 'Check your email');
         const token = tokenIn(await mailTo(service, user.email, 'Set a new password'));
         await page.goto(`/password-reset/confirm?token=${token}`);
         await page.getByLabel('New password').fill(PASSWORD);
@@ -271,6 +272,8 @@ describeInBrowser('Forms that a browser sends again', (windows) => {
   /** Presses a button, and again when the form was processed. Playwright would wait until the first click has led to a page. */
   async function press(page: Page, name: string, isProcessed?: () => boolean): Promise<void> {
     const button = page.getByRole('button', { name, exact: true }).first();
+    // Without its style sheet, the page has the button at another place.
+    await page.waitForLoadState();
     await button.scrollIntoViewIfNeeded();
     const { x, y, width, height } = (await button.boundingBox()) ?? { x: 0, y: 0, width: 0, height: 0 };
     await page.mouse.click(x + width / 2, y + height / 2);

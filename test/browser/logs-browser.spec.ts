@@ -15,7 +15,12 @@ import {
   type WindowOptions,
 } from '../support/pages/browser.js';
 import { eventually } from '../support/eventually.js';
-import { fillRequestLog, loggedAttempt, loggedRequest } from '../support/logs/request-log-entries.js';
+import {
+  fillRequestLog,
+  loggedAttempt,
+  loggedRequest,
+  requestIsLogged,
+} from '../support/logs/request-log-entries.js';
 import { useTestApp, type Login } from '../support/test-app.js';
 
 const LOGS = '/dashboard/production/request-logs';
@@ -110,11 +115,13 @@ describeInBrowser('The log pages in a browser', (windows) => {
     await page.goto(`${LOGS}?outcome=failure&event=MERCHANT_STATUS_UPDATE`);
     findings.push(...(await inspect(page, 'request-logs-filtered')));
     await page.getByRole('link', { name: 'MERCHANT_STATUS_UPDATE to hooks.example.com' }).click();
+    await waitForHeading(page, 'MERCHANT_STATUS_UPDATE to hooks.example.com');
     findings.push(...(await inspect(page, 'request-log-delivery')));
     await page.goto(AUDIT);
     findings.push(...(await inspect(page, 'audit-log')));
     await page.goto(`${LOGS}?status_code=401`);
     await page.getByRole('link', { name: 'POST /mcp/tokens/create' }).click();
+    await waitForHeading(page, 'POST /mcp/tokens/create');
     findings.push(...(await inspect(page, 'request-log-request')));
     await page.goto(`${LOGS}?external_user_id=nobody`);
     findings.push(...(await inspect(page, 'request-logs-no-match')));
@@ -126,6 +133,7 @@ describeInBrowser('The log pages in a browser', (windows) => {
     findings.push(...(await inspect(page, 'request-logs-columns')));
     await page.goto(AUDIT);
     await page.getByRole('link', { name: 'added a user' }).click();
+    await waitForHeading(page, /^Ada Lovelace added /);
     findings.push(...(await inspect(page, 'audit-log-entry')));
     await page.goto(`${AUDIT}/verify`);
     findings.push(...(await inspect(page, 'audit-log-verify')));
@@ -189,6 +197,7 @@ describeInBrowser('The log pages in a browser', (windows) => {
     await page.getByRole('link', { name: 'Stop live updates' }).click();
     await page.getByRole('link', { name: 'Start live updates' }).waitFor();
     await page.getByRole('link', { name: 'Next page' }).click();
+    await page.waitForURL(/cursor=/);
     expect(await page.getByText('live updates').count()).toBe(0);
   });
 
@@ -199,11 +208,17 @@ describeInBrowser('The log pages in a browser', (windows) => {
     await rows.last().getByRole('link').first().focus();
     const id = await rows.last().getAttribute('id');
     const where = async (): Promise<unknown> =>
-      page.evaluate(() => ({
-        row: document.activeElement?.closest('tr')?.id,
-        top: Math.round(document.activeElement?.getBoundingClientRect().top ?? 0),
-        selected: getSelection()?.toString(),
-      }));
+      page.evaluate(async () => {
+        // The browser restores the place when it draws the page: between two frames.
+        const frame = () => new Promise((resolve) => requestAnimationFrame(resolve));
+        await frame();
+        await frame();
+        return {
+          row: document.activeElement?.closest('tr')?.id,
+          top: Math.round(document.activeElement?.getBoundingClientRect().top ?? 0),
+          selected: getSelection()?.toString(),
+        };
+      });
     await rows.nth(30).evaluate((row) => {
       const link = row.querySelector('a')!;
       getSelection()?.selectAllChildren(link);
@@ -258,7 +273,7 @@ describeInBrowser('The log pages in a browser', (windows) => {
     await entry.getByRole('heading', { name: 'MERCHANT_STATUS_UPDATE to hooks.example.com' }).waitFor();
     await eventually('the entry has the focus', async () => (await focused(page)).name.includes('Close'));
     await page.keyboard.press('Escape');
-    expect(await entry.isVisible()).toBe(false);
+    await entry.waitFor({ state: 'hidden' });
     await link.click();
     await entry.waitFor();
     await page.keyboard.press('ArrowDown');
@@ -370,16 +385,17 @@ describeInBrowser('The log pages in a browser', (windows) => {
 
   it('says why a request failed, and finds the others with the same error', async () => {
     const requestId = randomUUID();
-    const { body, status } = await service.request('/mcp/tokens/create', {
+    const refused = await service.request('/mcp/tokens/create', {
       body: {},
       headers: { 'X-Request-Id': requestId },
       as: service.production,
     });
-    expect(status).toBe(400);
+    expect(refused.status).toBe(400);
+    await requestIsLogged(service, refused);
     const page = await openAs(`${LOGS}?outcome=failure&type=request`, { bypassPolicy: true });
     await page.getByText('400 INVALID_FIELD').first().waitFor();
     await page.getByRole('link', { name: 'POST /mcp/tokens/create' }).first().click();
-    await page.getByText(String(body['error_message'])).first().waitFor();
+    await page.getByText(String(refused.body['error_message'])).first().waitFor();
     await page.getByText(requestId).waitFor();
     expect(await inspect(page, 'request-log-error')).toEqual([]);
     await page.getByRole('link', { name: 'All entries with this code' }).click();
@@ -422,17 +438,18 @@ describeInBrowser('The log pages in a browser', (windows) => {
     await page.getByLabel('Period').selectOption('7d');
     await page.getByLabel('Outcome').selectOption('failure');
     await page.getByRole('button', { name: 'Apply filters' }).click();
-    await page.waitForLoadState();
+    await page.waitForURL(/outcome=failure/);
     expect(await page.locator('tbody tr[id^=entry-]').count()).toBe(4);
     await page.getByRole('link', { name: 'Choose columns' }).click();
+    await page.waitForURL(/\/columns\/choose/);
     await page.getByLabel('Session ID').check();
     await page.getByRole('button', { name: 'Save columns' }).click();
-    expect(page.url()).toContain('outcome=failure');
+    await page.waitForURL(/\/request-logs\?.*outcome=failure/);
     expect(await page.getByRole('columnheader', { name: 'Session ID' }).count()).toBe(1);
     await page.goto(AUDIT);
     await page.getByLabel('Action').selectOption('Add a user');
     await page.getByRole('button', { name: 'Apply filters' }).click();
-    await page.waitForLoadState();
+    await page.waitForURL(/action=/);
     expect(await page.locator('tbody tr[id^=entry-]').count()).toBe(1);
     await page.getByRole('link', { name: 'Verify the log' }).click();
     await waitForHeading(page, 'The audit log is intact');

@@ -136,7 +136,8 @@ describeInBrowser('The pages of an organization in a browser', (windows) => {
     expect(page.url()).not.toContain(secret);
     await page.getByRole('link', { name: 'Activate new secret' }).click();
     await page.getByRole('button', { name: 'Activate new secret' }).click();
-    expect(await page.getByRole('status').textContent()).toContain('webhooks are signed with the new secret');
+    await page.getByRole('status').getByText('webhooks are signed with the new secret').waitFor();
+    await page.waitForLoadState();
     expect(await page.getByText('Do this now').count()).toBe(1);
     await page.getByRole('link', { name: 'View new secret' }).click();
     await page.getByRole('button', { name: 'View secret' }).click();
@@ -198,13 +199,15 @@ describeInBrowser('The pages of an organization in a browser', (windows) => {
     await page.goto('/dashboard/development/merchants');
     await page.getByLabel('Name').fill('netflix');
     await page.getByRole('button', { name: 'Apply filters' }).click();
+    await page.waitForURL(/name=netflix/);
     await page.getByRole('button', { name: 'Hide Netflix' }).click();
+    await page.getByRole('button', { name: 'Show Netflix' }).waitFor();
     expect(await page.getByLabel('Name').inputValue()).toBe('netflix');
-    expect(await page.getByRole('button', { name: 'Show Netflix' }).count()).toBe(1);
 
     await page.goto('/dashboard/organization/logo/change');
     await page.getByLabel('Image').setInputFiles({ name: 'logo.png', mimeType: 'image/png', buffer: IMAGE });
     await page.getByRole('button', { name: 'Upload logo' }).click();
+    await waitForHeading(page, 'Settings');
     expect(await page.getByRole('img', { name: /^Logo of/ }).boundingBox()).toMatchObject({ width: 82 });
   });
 

@@ -85,6 +85,7 @@ describeInBrowser('Single sign-on with SAML', (windows) => {
     await useLogin(page.context(), service.baseUrl, await openSession(service, boss));
     await page.goto('/dashboard/single-sign-on');
     await page.getByRole('link', { name: 'add a provider with SAML' }).click();
+    await waitForHeading(page, 'Add an identity provider with SAML');
     await inspected('saml-new');
     await page.getByLabel('Name', { exact: true }).fill('Example login');
     await page.getByLabel('Metadata', { exact: true }).fill(provider.metadata());
@@ -100,6 +101,7 @@ describeInBrowser('Single sign-on with SAML', (windows) => {
     await inspected('saml-tested');
     await page.getByRole('link', { name: 'Back to Example login' }).click();
     await page.getByRole('link', { name: 'Enable' }).click();
+    await waitForHeading(page, 'Enable Example login?');
     await page.getByRole('button', { name: 'Enable single sign-on' }).click();
     await page.getByText('Single sign-on is enabled.').waitFor();
 

@@ -1,5 +1,12 @@
 import type { Page } from 'playwright-core';
-import { describeInBrowser, focused, inspect, tabTo, type WindowOptions } from '../support/pages/browser.js';
+import {
+  describeInBrowser,
+  focused,
+  inspect,
+  tabTo,
+  waitForText,
+  type WindowOptions,
+} from '../support/pages/browser.js';
 import { fillRequestLog, loggedRequest } from '../support/logs/request-log-entries.js';
 import { useTestApp, type Login } from '../support/test-app.js';
 
@@ -34,7 +41,7 @@ describeInBrowser('Saved filters', (windows) => {
     await desk.getByLabel('Save the current filters as').fill('Failed requests of June');
     expect(await inspect(desk, 'saved-filters-empty')).toEqual([]);
     await desk.getByRole('button', { name: 'Save', exact: true }).click();
-    await desk.getByText('The filters were saved.').waitFor();
+    await waitForText(desk, 'The filters were saved.');
     expect(await desk.getByLabel('Outcome').inputValue()).toBe('failure');
     await desk.reload();
     expect(await desk.getByText('The filters were saved.').count()).toBe(0);
@@ -52,7 +59,7 @@ describeInBrowser('Saved filters', (windows) => {
     await phone.getByLabel('Failed requests of June').check();
     expect(await inspect(phone, 'saved-filters-delete')).toEqual([]);
     await phone.getByRole('button', { name: 'Delete selected' }).click();
-    await phone.getByText('The saved filters were deleted.').waitFor();
+    await waitForText(phone, 'The saved filters were deleted.');
     expect(phone.url()).toContain('outcome=failure');
     await menuOf(phone).locator('summary').click();
     expect(await phone.getByRole('link', { name: 'Failed requests of June' }).count()).toBe(0);
@@ -63,17 +70,19 @@ describeInBrowser('Saved filters', (windows) => {
     const page = await openAs(login, { javaScript: false });
     await page.getByLabel('Outcome').selectOption('Failed');
     await page.getByRole('button', { name: 'Apply filters' }).click();
+    await page.waitForURL(/outcome=failure/);
     await menuOf(page).locator('summary').click();
     await page.getByLabel('Save the current filters as').fill(' ');
     await page.getByRole('button', { name: 'Save', exact: true }).click();
     await page.getByText('The “Save the current filters as” field is required.').waitFor();
     await page.getByLabel('Save the current filters as').fill('Failures');
     await page.getByRole('button', { name: 'Save', exact: true }).click();
-    await page.getByText('The filters were saved.').waitFor();
+    await waitForText(page, 'The filters were saved.');
     expect(await pathsOn(page)).toEqual([expect.stringContaining('/failed')]);
     await page.goto(LOGS);
     await menuOf(page).locator('summary').click();
     await page.getByRole('link', { name: 'Failures', exact: true }).click();
+    await page.waitForURL(/outcome=failure/);
     expect(await pathsOn(page)).toEqual([expect.stringContaining('/failed')]);
   });
 
@@ -87,7 +96,7 @@ describeInBrowser('Saved filters', (windows) => {
     await tabTo(page, 'Save the current filters as');
     await page.keyboard.type('Failures');
     await page.keyboard.press('Enter');
-    await page.getByText('The filters were saved.').waitFor();
+    await waitForText(page, 'The filters were saved.');
     await page.getByRole('link', { name: 'Clear filters' }).focus();
     await tabTo(page, 'Saved filters\u00a0(1)');
     await page.keyboard.press('Enter');

@@ -4,6 +4,7 @@ import {
   inspect,
   tabTo,
   waitForHeading,
+  waitForText,
   type WindowOptions,
   expectEmptyWithFocus,
 } from '../support/pages/browser.js';
@@ -101,13 +102,14 @@ describeInBrowser('Sign-in links in a browser', (windows) => {
     await fresh();
     await inspected('form');
     await signIn(page, 'user_good', 'wrong');
+    await waitForText(page, 'did not accept the user name or the password');
     await inspected('wrong');
     await signIn(page, 'user_otp');
     await waitForHeading(page, 'Enter the code from Netflix');
     await inspected('code');
     await page.getByLabel('One-time code').fill('1');
     await button(page, 'Continue');
-    await page.getByText('did not accept this code').waitFor();
+    await waitForText(page, 'did not accept this code');
     await expectEmptyWithFocus(page.getByLabel('One-time code'));
     await inspected('code-wrong');
     await page.getByLabel('One-time code').fill('123456');

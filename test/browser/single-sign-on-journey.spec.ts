@@ -174,6 +174,7 @@ describeInBrowser('Single sign-on in a browser', (windows) => {
     findings.push(...(await inspect(visitor, 'login-address', { isLayout: true })));
     await visitor.getByLabel('Email address').fill('nobody@example.com');
     await visitor.getByRole('button', { name: 'Continue' }).click();
+    await visitor.getByLabel('Password').waitFor();
     findings.push(...(await inspect(visitor, 'login-password')));
     await visitor.goto(`/sso/oidc/${'0'.repeat(8)}-0000-4000-8000-${'0'.repeat(12)}?state=x`);
     findings.push(...(await inspect(visitor, 'sso-failed')));

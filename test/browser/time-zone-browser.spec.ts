@@ -34,12 +34,18 @@ describeInBrowser('Times on pages', (windows) => {
     return page;
   }
 
+  /** Waits for a page with times in this zone, which the account menu names before the rest of the page has arrived. */
+  async function waitForZone(page: Page, zone: string): Promise<void> {
+    await page.getByText(`Times in ${zone}`).waitFor({ state: 'attached' });
+    await page.waitForLoadState();
+  }
+
   /** Returns what a clock shows at a time that is so many milliseconds from UTC. */
   const clockAt = (offset: number): string => new Date(time.getTime() + offset).toISOString().slice(0, 16);
 
   it('are in UTC or in local time, as the user chose, also in the fields of a period', async () => {
     const page = await openAs(`${LOGS}?period=7d`, { timeZone: ZONE, bypassPolicy: true });
-    await page.getByText('Times in UTC').waitFor({ state: 'attached' });
+    await waitForZone(page, 'UTC');
     const row = page.locator('tbody tr', { hasText: '/at/the/hour' });
     /** Returns the day of the row, and what its clock shows. */
     const timeOf = async (): Promise<string> => {
@@ -57,7 +63,7 @@ describeInBrowser('Times on pages', (windows) => {
     await openAccountMenu(page);
 
     await page.getByRole('button', { name: 'Use local time' }).click();
-    await page.getByText(`Times in ${ZONE}`).waitFor({ state: 'attached' });
+    await waitForZone(page, ZONE);
     expect(page.url()).toContain('period=7d');
     expect(await timeOf()).toBe(`${clockAt(OFFSET)}:00`);
     expect(await page.locator('th.clock').textContent()).toBe('Time UTC+09:30');
@@ -76,7 +82,7 @@ describeInBrowser('Times on pages', (windows) => {
     const address = page.url();
     await openAccountMenu(page);
     await page.getByRole('button', { name: 'Use UTC' }).click();
-    await page.getByText('Times in UTC').waitFor({ state: 'attached' });
+    await waitForZone(page, 'UTC');
     expect(page.url()).toBe(address);
     expect(await page.getByText('/at/the/hour').count()).toBe(1);
     expect(await page.getByLabel('From', { exact: true }).inputValue()).toBe(clockAt(0));
@@ -87,7 +93,7 @@ describeInBrowser('Times on pages', (windows) => {
     expect(await page.locator('figure .zone').first().textContent()).toBe('UTC');
     await openAccountMenu(page);
     await page.getByRole('button', { name: 'Use local time' }).click();
-    await page.getByText(`Times in ${ZONE}`).waitFor({ state: 'attached' });
+    await waitForZone(page, ZONE);
     expect(await page.locator('figure .zone').first().textContent()).toBe(ZONE);
     expect(await page.getByText(`Time (${ZONE})`).count()).toBeGreaterThan(0);
     expect(await inspect(page, 'overview-local-time')).toEqual([]);
@@ -123,22 +129,21 @@ describeInBrowser('Times on pages', (windows) => {
 
   it('are in UTC without JavaScript, or in the time zone that the browser chose before', async () => {
     const page = await openAs(LOGS, { timeZone: ZONE, javaScript: false });
-    await page.getByText('Times in UTC').waitFor({ state: 'attached' });
+    await waitForZone(page, 'UTC');
     expect(await page.locator('.zone button:visible').count()).toBe(0);
     await page
       .context()
       .addCookies([{ name: 'time_zone', value: encodeURIComponent(ZONE), url: service.baseUrl }]);
     await page.reload();
-    await page.getByText(`Times in ${ZONE}`).waitFor({ state: 'attached' });
+    await waitForZone(page, ZONE);
     await page.getByText('More filters').click();
     await page.getByLabel('From', { exact: true }).fill(clockAt(OFFSET));
     await page.getByRole('button', { name: 'Apply filters' }).click();
-    await page.waitForLoadState();
+    await page.waitForURL(/start=/);
     expect(await page.locator('tbody tr[id^=entry-]').count()).toBe(2);
     await openAccountMenu(page);
     await page.getByRole('button', { name: 'Use UTC' }).click();
-    await page.waitForLoadState();
-    await page.getByText('Times in UTC').waitFor({ state: 'attached' });
+    await waitForZone(page, 'UTC');
     expect(await page.locator('tbody tr[id^=entry-]').count()).toBe(2);
   });
 
@@ -156,7 +161,7 @@ describeInBrowser('Times on pages', (windows) => {
     await page.getByLabel('Time zone').fill(ZONE);
     await page.getByRole('button', { name: 'Use this time zone' }).click();
     await page.waitForURL(`**${LOGS}?period=7d`);
-    await page.getByText(`Times in ${ZONE}`).waitFor({ state: 'attached' });
+    await waitForZone(page, ZONE);
   });
 
   it('refuse unknown time zones, and lead to pages of the service only', async () => {

@@ -243,7 +243,18 @@ describeInBrowser('Webhook endpoints and events in a browser', (windows) => {
     await page.getByLabel('Select all on this page').uncheck();
     expect(await send.isDisabled()).toBe(true);
     await checkbox(page, first).check();
+    // One update has both attempts.
+    let isHeld = false;
+    let release = (): void => undefined;
+    const held = new Promise<void>((resolve) => (release = resolve));
+    await page.route(/live=on/, async (route) => {
+      isHeld = true;
+      await held;
+      await route.continue();
+    });
+    await eventually('an update waits', () => isHeld);
     await failed(1);
+    release();
     await page.getByText('2 new entries').waitFor();
     expect(await checkbox(page, first).isChecked()).toBe(true);
     expect(await checkbox(page, second).isChecked()).toBe(false);

@@ -148,5 +148,8 @@ export async function usePasskeys(form) {
   if (await enable()) await offer();
 }
 
-const form = document.querySelector('form[action="/login/passkey"], form[action="/account/passkeys"]');
+// A dialog may have loaded this script, and calls the function itself.
+const form = document.querySelector(
+  'main :is(form[action="/login/passkey"], form[action="/account/passkeys"])',
+);
 if (form) await usePasskeys(form);

@@ -1,7 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import type { AttributedClient } from '../../../src/infrastructure/http/index.js';
 import { RequestLogRepository, type NewRequestLogEntry } from '../../../src/modules/request-logs/index.js';
-import type { TestApp } from '../test-app.js';
+import { eventually } from '../eventually.js';
+import type { TestApp, TestResponse } from '../test-app.js';
 
 export type EntryChange = Partial<NewRequestLogEntry> & Pick<NewRequestLogEntry, 'createdAt'>;
 
@@ -62,3 +63,13 @@ export async function fillRequestLog(
 ): Promise<void> {
   await service.app.get(RequestLogRepository).append(entries);
 }
+
+/** Waits until the log has the entry of a request: if the database is slow, the response comes first. */
+export const requestIsLogged = (
+  { database }: Pick<TestApp, 'database'>,
+  { headers }: Pick<TestResponse, 'headers'>,
+): Promise<boolean> =>
+  eventually('the request is in the log', async () => {
+    const id = headers.get('x-request-id');
+    return (await database.query('SELECT FROM request_log WHERE request_id = $1', [id])).length > 0;
+  });

@@ -133,9 +133,26 @@ export class Windows {
   }
 }
 
-/** Waits for a page with this heading: a link that was followed by keyboard has not opened its page yet. */
-export const waitForHeading = (page: Page, name: string): Promise<void> =>
-  page.getByRole('heading', { level: 1, name, exact: true }).waitFor();
+/**
+ * Waits for a page that shows this, and until its scripts run. Neither a click nor a key waits for the page that it leads to, so it
+ * must be something that the page before does not show.
+ */
+async function waitForPageWith(shown: Locator): Promise<void> {
+  await shown.waitFor();
+  await shown.page().waitForLoadState();
+}
+
+/** Waits for a page with this heading, which the page before does not have, and until its scripts run. */
+export const waitForHeading = (page: Page, name: string | RegExp): Promise<void> =>
+  waitForPageWith(page.getByRole('heading', { level: 1, name, exact: true }));
+
+/** Waits for a page with this text, which the page before does not have, and until its scripts run. */
+export const waitForText = (page: Page, text: string | RegExp): Promise<void> =>
+  waitForPageWith(page.getByText(text));
+
+/** Waits until the element has the focus, which a page gives to its first field only when it is drawn. */
+export const waitForFocus = (element: Locator): Promise<void> =>
+  element.and(element.page().locator(':focus')).waitFor();
 
 /** Gives the windows of a context a login, which takes much less time than the form. */
 export async function useLogin(
@@ -147,7 +164,7 @@ export async function useLogin(
   await context.addCookies([{ name, value, url }]);
 }
 
-/** Logs in with the form, in two steps. */
+/** Sends the form of the login, in two steps. It leads to another page, for which the caller waits. */
 export async function logIn(
   page: Page,
   { email, password }: { readonly email: string; readonly password: string },
@@ -157,6 +174,8 @@ export async function logIn(
   if (!(await page.getByLabel('Password').isVisible())) {
     await page.getByLabel('Email address').fill(email);
     await page.getByRole('button', { name: 'Continue' }).click();
+    // Both pages have the field of the address.
+    await page.getByLabel('Password').waitFor();
   }
   await page.getByLabel('Email address').fill(email);
   await page.getByLabel('Password').fill(password);
@@ -166,6 +185,7 @@ export async function logIn(
 /** Opens the menu with the pages about the user's account, the time zone and the logout. */
 export const openAccountMenu = (page: Page): Promise<void> => page.locator('.account summary').click();
 
+/** Sends the form of the logout. It leads to another page, for which the caller waits. */
 export async function logOut(page: Page): Promise<void> {
   await openAccountMenu(page);
   await page.getByRole('button', { name: 'Log out' }).click();
@@ -252,8 +272,8 @@ export async function tabTo(page: Page, wanted: string): Promise<string[]> {
   return names;
 }
 
-/** Checks that a field is ready for another code after one was refused. */
+/** Checks that a field is ready for another code after one was refused, on the page that says so. */
 export async function expectEmptyWithFocus(field: Locator): Promise<void> {
+  await waitForFocus(field);
   expect(await field.inputValue()).toBe('');
-  expect(await field.evaluate((element) => element === document.activeElement)).toBe(true);
 }
