@@ -13,12 +13,21 @@ export function releases() {
   return found.map(([, version, commit]) => ({ version, commit }));
 }
 
-/** Returns the release whose databases the migrations of this checkout upgrade. */
+/**
+ * Returns the release whose databases the migrations of this checkout upgrade: the newest one. Until the first migration after a
+ * release, it is the one before.
+ */
 export function upgradedRelease() {
   const source = join(ROOT, 'src/infrastructure/database/migration-checksums.ts');
   const [, version] = /LAST_RELEASE = \{\s*version: '([^']+)'/.exec(readFileSync(source, 'utf8')) ?? [];
-  const found = releases().find((release) => release.version === version);
+  const all = releases();
+  const found = all.find((release) => release.version === version);
   if (!found) throw new Error(`CHANGELOG.md names no commit of version ${version}.`);
+  const [newest] = all;
+  if (newest !== found && contains(newest.commit) && differs(newest.commit, 'docs/schema.sql'))
+    throw new Error(
+      `The schema has changed since version ${newest.version}: set LAST_RELEASE to it, and remove its migrations.`,
+    );
   return found;
 }
 

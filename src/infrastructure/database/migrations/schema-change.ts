@@ -10,6 +10,8 @@ const LIMIT = `SELECT pg_backend_pid() AS pid, set_config('lock_timeout', $1, fa
 const LOCK_TIMEOUTS = [200, 400, 600];
 /** Milliseconds that a statement may take for the locks of a table and of its partitions, one after the other, and with them. */
 const STATEMENT_TIMEOUT = 1_500;
+/** Milliseconds beyond which no attempt is extended. */
+const LONGEST_STATEMENT = 12_000;
 const PAUSE = SECOND;
 /** Milliseconds between two attempts if nobody knows what to wait for, such as a prepared transaction. */
 const LONG_PAUSE = 10 * SECOND;
@@ -44,7 +46,8 @@ const BLOCKERS = `
  * `transaction = false`.
  *
  * @param statementTimeout milliseconds that the statement may take; 0 if nobody waits for its first locks. If the statement takes
- *   longer although nobody blocks it, such as a change of hundreds of partitions, the next attempt may take twice as long.
+ *   longer although nobody blocks it, such as a change of hundreds of partitions, the next attempt may take twice as long, up to 12 s.
+ *   If others block it, only every twentieth attempt adds to the limit.
  */
 export async function changeSchema(
   connection: QueryRunner,
@@ -66,7 +69,7 @@ export async function changeSchema(
         attempts: attempt + 1,
         cause: (error as Error).message,
       };
-      if (isCanceled && limit > 0 && (isReported || !watch.isBlocked)) {
+      if (isCanceled && limit > 0 && limit < LONGEST_STATEMENT && (isReported || !watch.isBlocked)) {
         limit *= 2;
         new Logger('Database').warn(
           'A statement of the migration takes longer than its limit. The next attempt may take twice as long, and other requests may wait for it',

@@ -5,7 +5,7 @@ import { ProviderLinks } from '../../dashboard-users/index.js';
 import { SsoIdentity } from '../sso-attempt.entity.js';
 
 const TRIMMED_AT_ONCE = 1_000;
-/** Whether nothing says whose attempt it is. Strangers can make such attempts. */
+/** Whether nothing says whose attempt it is. Strangers who have no account at the provider can make such attempts. */
 const IS_ANONYMOUS = 'email IS NULL AND tester_id IS NULL';
 
 /** Returns a query for the time of the oldest of the finished attempts that are kept; `$3` is their number minus one. */
@@ -33,7 +33,7 @@ export class SsoAttemptsRepository extends ProviderLinks {
    * shows. This keeps strangers from filling the table by beginning logins.
    *
    * @param shown number of finished attempts to keep: of those with an email address or a tester, and as many of the others, so that
-   * strangers cannot remove the former
+   * strangers without an account at the provider cannot remove the former
    */
   async trim(configurationId: string, begunBefore: Date, shown: number): Promise<void> {
     await this.transaction.change(
