@@ -221,7 +221,7 @@ describe('mcs-admin', () => {
 
   it('migrate applies pending migrations and reports an unreachable database', async () => {
     const { migrations } = await result<{ migrations: string[] }>('migrate');
-    expect(migrations).toContain('FunctionsOfColumns1790000000117');
+    expect(migrations).toContain('DaysInRows1790000000101');
     const [again, unreachable] = await Promise.all([
       result('migrate'),
       commands.runWith({ DATABASE_URL: UNREACHABLE_URL }, 'migrate'),
