@@ -72,7 +72,7 @@ describe('mcs-admin doctor', () => {
       expect(empty.of('migrations')).toEqual({
         check: 'migrations',
         status: 'failed',
-        finding: expect.stringMatching(/^These migrations did not run: FunctionsOfColumns1790000000117/),
+        finding: expect.stringMatching(/^These migrations did not run: DaysInRows1790000000101/),
         remedy: 'Run "mcs-admin migrate".',
       });
       expect(await database.query(`SELECT FROM pg_class WHERE relname = 'schema_migration'`)).toEqual([]);
@@ -156,7 +156,7 @@ describe('mcs-admin doctor', () => {
 
       await database.query(`UPDATE schema_migration SET checksum = 'changed' WHERE true`);
       expect((await doctor()).of('migrations')?.finding).toMatch(
-        /^The schema is not that of this release: FunctionsOfColumns1790000000117/,
+        /^The schema is not that of this release: DaysInRows1790000000101/,
       );
       await database.query(`UPDATE schema_migration SET checksum = NULL`);
       const otherKey = await doctor({ KEY_ENCRYPTION_KEY: key() });
