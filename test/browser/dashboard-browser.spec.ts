@@ -185,6 +185,8 @@ describeInBrowser('The dashboard in a browser', (windows) => {
         if (!way.byKeyboard) return target.click();
         // Finding the element by its role takes longer than a press.
         const wanted = await target.elementHandle();
+        // Before that, the page can lack the style sheet that shows the focus.
+        await page.waitForLoadState();
         for (let presses = 0; presses < 150; presses += 1) {
           await page.keyboard.press('Tab');
           if (await wanted?.evaluate((element) => element === document.activeElement)) {

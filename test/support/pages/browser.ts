@@ -260,6 +260,8 @@ export async function focused(page: Page): Promise<{ name: string; isVisible: bo
 /** Presses Tab until the element with this label has the focus, unless it has it already. @returns the labels of all focused elements */
 export async function tabTo(page: Page, wanted: string): Promise<string[]> {
   const names: string[] = [];
+  // Before that, the page can lack the style sheet that shows the focus.
+  await page.waitForLoadState();
   const before = await focused(page);
   if (before.name === wanted && before.isVisible) return [wanted];
   while (names.at(-1) !== wanted) {
