@@ -37,6 +37,8 @@ public final class Receiver {
      * @param now seconds since the epoch: {@code Instant.now().getEpochSecond()}
      */
     public static boolean verify(byte[] body, Map<String, String> headers, String secret, long now) {
+        // Anyone can sign with an empty key.
+        if (keyOf(secret).length == 0) return false;
         // This order ensures that only data from the service is parsed. Service-Signature is always made with the client secret.
         if (!verifyStandardWebhooks(body, headers, secret, now)) return false;
         boolean isKeyOfEndpoint = secret.startsWith("whsec_") || secret.startsWith("whpk_");
@@ -75,13 +77,20 @@ public final class Receiver {
         return Arrays.stream(signatures).limit(MAX_SIGNATURES).anyMatch(given -> isEqual(expected, given));
     }
 
+    /** Returns the bytes of the key: none if it is missing or malformed. */
+    private static byte[] keyOf(String secret) {
+        if (!secret.startsWith("whsec_")) return secret.getBytes(StandardCharsets.UTF_8);
+        try {
+            return Base64.getDecoder().decode(secret.substring(6));
+        } catch (IllegalArgumentException malformed) {
+            return new byte[0];
+        }
+    }
+
     private static String sign(String secret, byte[]... parts) {
         try {
             Mac mac = Mac.getInstance("HmacSHA256");
-            byte[] key = secret.startsWith("whsec_")
-                ? Base64.getDecoder().decode(secret.substring(6))
-                : secret.getBytes(StandardCharsets.UTF_8);
-            mac.init(new SecretKeySpec(key, "HmacSHA256"));
+            mac.init(new SecretKeySpec(keyOf(secret), "HmacSHA256"));
             for (byte[] part : parts) mac.update(part);
             return Base64.getEncoder().encodeToString(mac.doFinal());
         } catch (GeneralSecurityException everyJavaHasIt) {

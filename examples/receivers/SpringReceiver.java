@@ -1,7 +1,7 @@
 import java.nio.charset.StandardCharsets;
 import java.time.Instant;
-import java.util.Map;
 import org.springframework.beans.factory.annotation.Value;
+import org.springframework.http.HttpHeaders;
 import org.springframework.http.ResponseEntity;
 import org.springframework.util.Assert;
 import org.springframework.web.bind.annotation.PostMapping;
@@ -27,12 +27,13 @@ public class SpringReceiver {
     /** The body is bytes, not a class of yours: from an object that Jackson has parsed, the bytes cannot be restored. */
     @PostMapping("/webhooks")
     public ResponseEntity<Void> receive(
-            @RequestBody(required = false) byte[] body, @RequestHeader Map<String, String> headers) {
+            @RequestBody(required = false) byte[] body, @RequestHeader HttpHeaders headers) {
         byte[] bytes = body == null ? new byte[0] : body;
-        if (!Receiver.verify(bytes, headers, secret, Instant.now().getEpochSecond()))
+        if (!Receiver.verify(bytes, headers.toSingleValueMap(), secret, Instant.now().getEpochSecond()))
             return ResponseEntity.status(401).build();
         // Add the event to your queue here, unless it contains this ID already, and process it afterward.
-        System.out.println(headers.get("webhook-id") + " " + new String(bytes, StandardCharsets.UTF_8));
+        // A map of headers would have no `webhook-id` behind a proxy that writes `Webhook-Id`.
+        System.out.println(headers.getFirst("webhook-id") + " " + new String(bytes, StandardCharsets.UTF_8));
         return ResponseEntity.ok().build();
     }
 }

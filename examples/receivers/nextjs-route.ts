@@ -4,8 +4,10 @@
  */
 import { SignatureError, webhooks } from '@merchant-connectivity/sdk';
 
-// The platform that runs your application limits the size of bodies. Not every runtime has the bytes of a body twice.
+// Not every runtime has the bytes of a body twice.
 export const runtime = 'nodejs';
+
+const MAX_BODY = 1_048_576;
 
 export async function POST(request: Request): Promise<Response> {
   const secret = process.env['WEBHOOK_SECRET'];
@@ -13,6 +15,10 @@ export async function POST(request: Request): Promise<Response> {
     console.error('Set WEBHOOK_SECRET to the secret of your API client, or to the key of the endpoint.');
     return new Response(null, { status: 500 });
   }
+  // Next.js does not limit the size of bodies. The service always sends the length.
+  const length = Number(request.headers.get('content-length') ?? 0);
+  if (length > MAX_BODY || request.headers.has('transfer-encoding'))
+    return new Response(null, { status: 413 });
   try {
     // Not `request.json()`, from which the bytes cannot be restored.
     const event = await webhooks.verify(await request.arrayBuffer(), request.headers, secret);

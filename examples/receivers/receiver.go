@@ -30,6 +30,10 @@ const maxSignatures = 10
 // the headers are those of http.Request; the secret is the key of the endpoint (whsec_… or whpk_…), or the client
 // secret, unchanged.
 func Verify(body []byte, headers http.Header, secret string, now time.Time) bool {
+	// Anyone can sign with an empty key.
+	if len(keyOf(secret)) == 0 {
+		return false
+	}
 	// This order ensures that only data from the service is parsed. Service-Signature is always made with the client
 	// secret.
 	if !VerifyStandardWebhooks(body, headers, secret, now) {
@@ -70,11 +74,7 @@ func VerifyStandardWebhooks(body []byte, headers http.Header, secret string, now
 		return false
 	}
 	message := append([]byte(id+"."+timestamp+"."), body...)
-	key := []byte(secret)
-	if encoded, isOfEndpoint := strings.CutPrefix(secret, "whsec_"); isOfEndpoint {
-		key, _ = base64.StdEncoding.DecodeString(encoded)
-	}
-	expected := "v1," + sign(key, message)
+	expected := "v1," + sign(keyOf(secret), message)
 	publicKey, hasPublicKey := strings.CutPrefix(secret, "whpk_")
 	for count, given := range strings.SplitN(headers.Get("webhook-signature"), " ", maxSignatures+1) {
 		if count == maxSignatures {
@@ -85,6 +85,19 @@ func VerifyStandardWebhooks(body []byte, headers http.Header, secret string, now
 		}
 	}
 	return false
+}
+
+// keyOf returns the bytes of the key: none if it is missing or malformed.
+func keyOf(secret string) []byte {
+	encoded, isOfEndpoint := strings.CutPrefix(secret, "whsec_")
+	if !isOfEndpoint {
+		return []byte(secret)
+	}
+	key, err := base64.StdEncoding.DecodeString(encoded)
+	if err != nil {
+		return nil
+	}
+	return key
 }
 
 func isSignedBy(publicKey string, message []byte, given string) bool {

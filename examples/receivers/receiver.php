@@ -25,6 +25,10 @@ const MAX_SIGNATURES = 10;
  */
 function verify(string $body, array $headers, string $secret, ?int $now = null): bool
 {
+    // Anyone can sign with an empty key.
+    if (keyOf($secret) === '') {
+        return false;
+    }
     // This order ensures that only data from the service is parsed. `Service-Signature` is always made with the client secret.
     if (!verifyStandardWebhooks($body, $headers, $secret, $now ?? time())) {
         return false;
@@ -73,10 +77,15 @@ function verifyStandardWebhooks(string $body, array $headers, string $secret, in
     return false;
 }
 
+/** Returns the bytes of the key: none if it is missing or malformed. */
+function keyOf(string $secret): string
+{
+    return str_starts_with($secret, 'whsec_') ? (string) base64_decode(substr($secret, 6), true) : $secret;
+}
+
 function sign(string $secret, string $message): string
 {
-    $key = str_starts_with($secret, 'whsec_') ? (string) base64_decode(substr($secret, 6), true) : $secret;
-    return base64_encode(hash_hmac('sha256', $message, $key, true));
+    return base64_encode(hash_hmac('sha256', $message, keyOf($secret), true));
 }
 
 /** Returns whether an Ed25519 signature is of the public key. */

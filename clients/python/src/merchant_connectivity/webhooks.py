@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import base64
-import binascii
 import hashlib
 import hmac
 import json
@@ -49,7 +48,9 @@ def verify(
         ValueError: there is no secret, or a key is malformed.
     """
     data = _bytes_of(body)
-    secrets = [each for each in ([secret] if isinstance(secret, str) or secret is None else secret) if each]
+    given = [secret] if isinstance(secret, str) or secret is None else secret
+    # Files end with a line feed.
+    secrets = [each.strip() for each in given if each and each.strip()]
     if not secrets:
         raise ValueError("The secret is missing. Give the secret of your API client, or the key of the endpoint.")
     message_id, timestamp = _required(headers, "webhook-id"), _required(headers, "webhook-timestamp")
@@ -184,7 +185,7 @@ def _is_ed25519(message: bytes, signature: str, public_key: str) -> bool:
     key = _ed25519().Ed25519PublicKey.from_public_bytes(_decoded(public_key))
     try:
         key.verify(base64.b64decode(signature, validate=True), message)
-    except (_invalid_signature(), binascii.Error):
+    except (_invalid_signature(), ValueError):
         return False
     return True
 
@@ -207,10 +208,15 @@ def _invalid_signature() -> type[Exception]:
 
 
 def _decoded(key: str) -> bytes:
+    malformed = ValueError("The key of the endpoint is malformed. Copy it again, with everything after the prefix.")
     try:
-        return base64.b64decode(key.split("_", 1)[1], validate=True)
-    except binascii.Error:
-        raise ValueError("The key of the endpoint is malformed. Copy it again, with everything after the prefix.") from None
+        decoded = base64.b64decode(key.split("_", 1)[1], validate=True)
+    except ValueError:
+        raise malformed from None
+    # Anyone can sign with an empty key.
+    if not decoded:
+        raise malformed
+    return decoded
 
 
 def _hmac(key: bytes, message: bytes) -> str:
