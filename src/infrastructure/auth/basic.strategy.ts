@@ -150,8 +150,12 @@ export class BasicAuthGuard extends ClientAuthGuard('basic', TOO_MANY_REQUESTS) 
   @Inject()
   private readonly keyTokens!: KeyTokenVerifier;
 
-  override async canActivate(context: ExecutionContext): Promise<boolean> {
+  override canActivate(context: ExecutionContext): ReturnType<CanActivate['canActivate']> {
     const request = context.switchToHttp().getRequest<Request>();
+    return isBearer(request) ? this.admitBearer(request, context) : super.canActivate(context);
+  }
+
+  private async admitBearer(request: Request, context: ExecutionContext): Promise<boolean> {
     const client = await clientOfBearer(this.keyTokens, request);
     if (!client) return (await super.canActivate(context)) as boolean;
     Object.assign(requestContext(request), { client, apiKey: client.key?.name });

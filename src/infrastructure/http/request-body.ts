@@ -38,7 +38,9 @@ const NO_CODING: ReadonlySet<string> = new Set(['', 'identity', 'utf-8', 'none']
 
 /** Returns the codings of the body, in the order in which they were applied (RFC 9110, section 8.4). */
 function encodingsOf({ headers }: Request): string[] {
-  const names = (headers['content-encoding'] ?? '').toLowerCase().split(',');
+  const { 'content-encoding': codings } = headers;
+  if (codings === undefined) return [];
+  const names = codings.toLowerCase().split(',');
   return names.map((name) => name.trim()).filter((name) => !NO_CODING.has(name));
 }
 
