@@ -1,5 +1,4 @@
 import { Injectable } from '@nestjs/common';
-import { isUUID } from 'class-validator';
 import { IsNull, Not } from 'typeorm';
 import { isScope, SCOPES, type DashboardScope } from '../../infrastructure/auth/index.js';
 import type { PlatformEnvironment } from '../../infrastructure/config/index.js';
@@ -186,10 +185,9 @@ export class ApiKeysService {
    */
   async requireIn(scope: DashboardScope, id: string): Promise<ApiKey> {
     const client = await this.clientOf(scope);
-    const where = { id, clientId: client?.clientId ?? '' };
-    const key = client && isUUID(id) && (await this.transaction.manager.findOneBy(ApiKey, where));
-    if (!key) throw API_KEY_NOT_FOUND.error();
-    return key;
+    return API_KEY_NOT_FOUND.requireFound(
+      client && (await this.transaction.findById(ApiKey, { id, clientId: client.clientId })),
+    );
   }
 
   @Transactional()

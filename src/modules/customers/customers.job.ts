@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { Interval } from '@nestjs/schedule';
-import { JobLock, OverdueWork, RecurringJob, Transactional } from '../../infrastructure/database/index.js';
+import { OverdueWork, RecurringJob, Transactional } from '../../infrastructure/database/index.js';
 import { ErasedUsers } from '../../infrastructure/erasure/index.js';
 import { Clock, MINUTE, SECOND } from '../../infrastructure/time/index.js';
 import { RequestLogRepository, UserActivityRepository, type UserActivity } from '../request-logs/index.js';
@@ -20,7 +20,6 @@ export class CustomersJob extends RecurringJob {
     private readonly log: RequestLogRepository,
     private readonly activities: UserActivityRepository,
     private readonly erased: ErasedUsers,
-    private readonly lock: JobLock,
     private readonly clock: Clock,
     overdue: OverdueWork,
   ) {
@@ -33,7 +32,7 @@ export class CustomersJob extends RecurringJob {
 
   @Interval(20 * SECOND)
   run(): Promise<void> {
-    return this.start(() => this.lock.runExclusively('customers', () => this.update()));
+    return this.startExclusively('customers', () => this.update());
   }
 
   /** Counts the entries that are new in the log. */

@@ -1,6 +1,5 @@
 import { randomUUID } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
-import { isUUID } from 'class-validator';
 import {
   AccessibleClients,
   type DashboardActor,
@@ -71,9 +70,7 @@ export class RegisteredAgentsService {
   async requireRegistered({ actor, environment }: DashboardScope, id: string): Promise<RegisteredAgent> {
     const { clientId } = await this.accessibleClients.forEnvironment(actor, environment);
     const where = { clientId, id, kind: 'registered' as const };
-    return AGENT_NOT_FOUND.requireFound(
-      isUUID(id) && (await this.transaction.manager.findOneBy(RegisteredAgent, where)),
-    );
+    return AGENT_NOT_FOUND.requireFound(await this.transaction.findById(RegisteredAgent, where));
   }
 
   /**

@@ -58,9 +58,8 @@ export class AccessGrantsService {
   }
 
   async get({ organizationId }: DashboardActor, id: string): Promise<ListedGrant> {
-    const grant = isUUID(id) ? await this.repository.find(organizationId, this.clock.now(), id) : undefined;
-    if (!grant) throw ACCESS_GRANT_NOT_FOUND.error();
-    return grant;
+    const grant = isUUID(id) && (await this.repository.find(organizationId, this.clock.now(), id));
+    return ACCESS_GRANT_NOT_FOUND.requireFound(grant);
   }
 
   @RecordsDenial('access_grant.create')
