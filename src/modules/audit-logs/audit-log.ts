@@ -2,10 +2,12 @@ import { randomUUID } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
 import { auditAction, type AuditAction } from '../../infrastructure/audit-catalog/index.js';
 import {
+  ACCESS_TOKEN,
   AuditRecorder,
   DASHBOARD_ROLES,
-  INVALID_API_KEYS,
-  LOGIN_ENDED,
+  invalidCredentials,
+  invalidToken,
+  loginEnded,
   type AuthenticatedClient,
   type DashboardActor,
   type DashboardRole,
@@ -14,7 +16,7 @@ import {
 } from '../../infrastructure/auth/index.js';
 import type { PlatformEnvironment } from '../../infrastructure/config/index.js';
 import { KeyedQueue, Transactional } from '../../infrastructure/database/index.js';
-import { INSUFFICIENT_ROLE, INVALID_ACCESS_TOKEN } from '../../infrastructure/errors/index.js';
+import { INSUFFICIENT_ROLE } from '../../infrastructure/errors/index.js';
 import type { RequestOrigin } from '../../infrastructure/http/index.js';
 import { Clock } from '../../infrastructure/time/index.js';
 import { firstCharacters, hasAtMostCharacters } from '../../infrastructure/validation/index.js';
@@ -25,7 +27,7 @@ import { AuditLogRepository } from './audit-log.repository.js';
 
 /** The user or operator who acts. For a login attempt, the user who is trying to log in. */
 export type AuditActor = Pick<DashboardActor, 'organizationId' | 'name' | 'email' | 'origin'> &
-  Partial<Pick<DashboardActor, 'userId' | 'role' | 'credential'>>;
+  Partial<Pick<DashboardActor, 'userId' | 'role' | 'accessVersion' | 'credential'>>;
 
 /** Port (bound in `src/ports.module.ts`) that knows the roles of dashboard users at this moment. */
 export abstract class CurrentRoles {
@@ -37,6 +39,12 @@ export abstract class CurrentRoles {
 export abstract class CurrentLogins {
   /** Returns whether the login session has not been ended, by the user or by somebody else. */
   abstract hasSession(sessionId: string): Promise<boolean>;
+}
+
+/** Port (bound in `src/ports.module.ts`) that knows which access tokens of users have ended. */
+export abstract class CurrentTokens {
+  /** Returns whether the token was not revoked, and the tokens of this access version of the user have not ended. */
+  abstract isActive(tokenId: string, userId: string, accessVersion?: number): Promise<boolean>;
 }
 
 /** Port (bound in `src/ports.module.ts`) that knows which API keys are accepted. */
@@ -89,6 +97,7 @@ export class AuditLog extends AuditRecorder {
     private readonly repository: AuditLogRepository,
     private readonly roles: CurrentRoles,
     private readonly logins: CurrentLogins,
+    private readonly tokens: CurrentTokens,
     private readonly keys: CurrentKeys,
     private readonly clock: Clock,
   ) {
@@ -109,8 +118,8 @@ export class AuditLog extends AuditRecorder {
    * together. Record a denied or failed attempt after its transaction was rolled back. Otherwise the entry is rolled
    * back, too.
    *
-   * @throws ApiError INSUFFICIENT_ROLE, INVALID_ACCESS_TOKEN, INVALID_API_KEYS if the actor has lost the role, or the login has ended, with which the
-   *   request was admitted
+   * @throws ApiError INSUFFICIENT_ROLE, INVALID_ACCESS_TOKEN, INVALID_API_KEYS if the actor has lost the role, or the login or token has ended, with
+   *   which the request was admitted
    */
   @Transactional()
   async record({ action, actor, target, outcome, changes = [] }: AuditRecord): Promise<void> {
@@ -149,7 +158,8 @@ export class AuditLog extends AuditRecorder {
   }
 
   /**
-   * Checks that a user still has the role and the login session, or an API key its scopes, with which the request was admitted.
+   * Checks that a user still has the role and the login session or access token, or an API key its scopes, with which the request was
+   * admitted.
    * `record` does so, too; call it for work that is recorded in another transaction.
    *
    * @throws ApiError INSUFFICIENT_ROLE, INVALID_ACCESS_TOKEN, INVALID_API_KEYS
@@ -157,17 +167,23 @@ export class AuditLog extends AuditRecorder {
   async requireRights({
     userId,
     role,
+    accessVersion,
     credential,
-  }: Pick<AuditActor, 'userId' | 'role' | 'credential'>): Promise<void> {
+  }: Pick<AuditActor, 'userId' | 'role' | 'accessVersion' | 'credential'>): Promise<void> {
     if (credential?.kind === 'session' && !(await this.logins.hasSession(credential.sessionId)))
-      throw INVALID_ACCESS_TOKEN.error(LOGIN_ENDED);
+      throw loginEnded();
     if (credential?.kind === 'key') {
       // Without a role, the key was admitted as an API client.
       if (!(await this.keys.isActive(credential.key.id, credential.scopes)))
-        throw (role === undefined ? INVALID_API_KEYS : INVALID_ACCESS_TOKEN).error();
+        throw role === undefined ? invalidCredentials() : invalidToken(ACCESS_TOKEN);
       return;
     }
     if (userId === undefined || role === undefined) return;
+    if (
+      credential?.kind === 'token' &&
+      !(await this.tokens.isActive(credential.tokenId, userId, accessVersion))
+    )
+      throw invalidToken(ACCESS_TOKEN);
     const current = await this.roles.currentRole(userId, this.clock.now());
     if (!current || DASHBOARD_ROLES.indexOf(current) > DASHBOARD_ROLES.indexOf(role))
       throw INSUFFICIENT_ROLE.error();
