@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { isDeepStrictEqual } from 'node:util';
 import { Injectable } from '@nestjs/common';
 import { auditAction, type AuditAction } from '../../infrastructure/audit-catalog/index.js';
 import {
@@ -247,26 +248,36 @@ const MAX_VALUE_LENGTH = 256;
 
 /**
  * Returns which values differ, in the order in which they are given. The names are those of the fields that users know; the values
- * must not be secret.
+ * must not be secret. A list that is too long for a value is in several changes: no item may be missing, such as a right.
  */
 export function changesBetween<Values extends object>(
   before: Partial<Values>,
   after: Partial<Values>,
 ): AuditChangeResponse[] {
   return Object.entries(after).flatMap(([field, value]) => {
-    const from = textOf(before[field as keyof Values]);
-    const to = textOf(value);
-    return from === to ? [] : [{ field, from: shortened(from), to: shortened(to) }];
+    const from = partsOf(before[field as keyof Values]);
+    const to = partsOf(value);
+    if (isDeepStrictEqual(from, to)) return [];
+    const { length } = from.length > to.length ? from : to;
+    return Array.from({ length }, (_, index) => ({
+      field,
+      from: shortened(from[index] ?? null),
+      to: shortened(to[index] ?? null),
+    }));
   });
 }
 
-function textOf(value: unknown): string | null {
-  if (value === null || value === undefined) return null;
-  return value instanceof Date
-    ? value.toISOString()
-    : Array.isArray(value)
-      ? value.join(', ')
-      : String(value);
+/** Returns a value as text; a list in as many parts as it needs. */
+function partsOf(value: unknown): (string | null)[] {
+  if (value === null || value === undefined) return [null];
+  if (!Array.isArray(value)) return [value instanceof Date ? value.toISOString() : String(value)];
+  const parts: string[] = [];
+  for (const item of value.map(String)) {
+    const longer = `${parts.at(-1)}, ${item}`;
+    if (parts.length > 0 && hasAtMostCharacters(longer, MAX_VALUE_LENGTH)) parts[parts.length - 1] = longer;
+    else parts.push(item);
+  }
+  return parts.length === 0 ? [''] : parts;
 }
 
 function shortened(text: string | null): string | null {
