@@ -140,7 +140,8 @@ function ClientAuthGuard(strategy: string, tooManyFailures: ErrorKind, decode = 
   return Guard;
 }
 
-function invalidCredentials(message?: string): Error {
+/** The error for credentials of a client that are wrong, missing, or have ended since the request was admitted. */
+export function invalidCredentials(message?: string): Error {
   return INVALID_API_KEYS.error(message, { headers: { 'WWW-Authenticate': CHALLENGE } });
 }
 

@@ -370,9 +370,8 @@ function auditedOf({
   events,
   status,
   signing,
-  header_names: names,
+  header_names: headers,
 }: WebhookEndpointResponse) {
-  const headers = names.join(', ');
   return { url: maskedUrl(url), description, events: events ?? 'all', status, signing, headers };
 }
 

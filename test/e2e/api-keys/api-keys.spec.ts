@@ -365,7 +365,11 @@ describe('An API key', () => {
       { ip: '', userAgent: '' },
     );
     const record = service.app.get(AuditLog).record({ action: 'external_user.erase', actor });
-    await expect(record).rejects.toMatchObject({ code: 'INVALID_API_KEYS' });
+    const challenge = expect.stringMatching(/^Basic /) as string;
+    await expect(record).rejects.toMatchObject({
+      code: 'INVALID_API_KEYS',
+      headers: { 'WWW-Authenticate': challenge },
+    });
   });
 
   it('is refused within 5 seconds after its end, by every process', async () => {
