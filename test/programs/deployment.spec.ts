@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
-import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
+import { existsSync, lstatSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import type { IncomingMessage } from 'node:http';
 import { request } from 'node:https';
 import { join } from 'node:path';
@@ -345,16 +345,23 @@ describe('deploy/chart', () => {
 
   it('refuses every setting that is a secret among those that are not', () => {
     interface Names {
-      readonly anyOf: readonly { readonly pattern?: string; readonly enum?: readonly string[] }[];
+      readonly anyOf?: readonly Names[];
+      readonly $ref?: string;
+      readonly pattern?: string;
+      readonly enum?: readonly string[];
     }
     const schema = JSON.parse(read('deploy/chart/values.schema.json')) as {
-      definitions: { secretName: Names };
+      definitions: Record<string, Names>;
       properties: { settings: { propertyNames: { not: Names } } };
     };
-    const isAmong = ({ anyOf }: Names, name: string): boolean =>
-      anyOf.some(({ pattern, enum: names }) =>
-        pattern === undefined ? names?.includes(name) : new RegExp(pattern).test(name),
+    const isAmong = ({ anyOf = [], $ref = '', pattern, enum: names = [] }: Names, name: string): boolean => {
+      const referred = schema.definitions[$ref.replace('#/definitions/', '')];
+      return (
+        [...anyOf, ...(referred ? [referred] : [])].some((each) => isAmong(each, name)) ||
+        names.includes(name) ||
+        (pattern !== undefined && new RegExp(pattern).test(name))
       );
+    };
     const isRefused = (name: string): boolean => isAmong(schema.properties.settings.propertyNames.not, name);
     const secrets = configurationDefinitions()
       .flatMap(({ target }) => variablesOf(target))
@@ -363,7 +370,7 @@ describe('deploy/chart', () => {
     expect(secrets).toContain('DATABASE_URL');
     expect(secrets.filter((name) => !isRefused(name))).toEqual([]);
     // Those of `extraEnv` need `valueFrom`.
-    expect(secrets.filter((name) => !isAmong(schema.definitions.secretName, name))).toEqual([]);
+    expect(secrets.filter((name) => !isAmong(schema.definitions['secretName']!, name))).toEqual([]);
     // The settings that the chart sets itself.
     const own = [api, worker].flatMap((manifest) => Object.keys(settingsOf(manifest)));
     expect(own.filter((name) => !isRefused(name) && name !== 'MAIL_FROM')).toEqual([]);
@@ -416,6 +423,16 @@ describe('deploy/chart', () => {
       expect(containerOf(deployment).ports).toContainEqual({ name: 'metrics', containerPort: Number(port) });
     }
     expect(named('Service', 'api').spec.ports).toEqual([{ name: 'http', port: 80, targetPort: 'http' }]);
+  });
+
+  it('contains the alerts, so that its folder is complete', () => {
+    expect(lstatSync(join(PROJECT, 'deploy/chart/files/alerts.yaml')).isFile()).toBe(true);
+    expect(read('deploy/chart/files/alerts.yaml')).toBe(read('docs/monitoring/alerts.yaml'));
+  });
+
+  it('has an example for production with known settings', () => {
+    const { settings } = parse(read('deploy/chart/ci/production-values.yaml')) as { settings: Environment };
+    expect(unknown(Object.keys(settings)).filter((name) => name !== 'NODE_EXTRA_CA_CERTS')).toEqual([]);
   });
 
   it('has a page with every value that its schema accepts', async () => {

@@ -17,7 +17,7 @@ const isSmtpUrl = (value: unknown): boolean =>
 export class MailConfiguration implements EncryptionRules {
   @EnvironmentVariable(
     'SMTP_URL',
-    'SMTP server, as `smtps://user:password@host:465`. Without it, every email is written to a file in the data directory.',
+    'SMTP server, as `smtps://user:password@host:465`, or `smtp://user:password@host:587?requireTLS=true` for a server that begins TLS with STARTTLS. Leave out the user and the password if it needs none. Without the setting, every email is written to a file in the data directory.',
     { secret: true },
   )
   @Satisfies(
