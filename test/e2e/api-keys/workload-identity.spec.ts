@@ -140,6 +140,14 @@ describe('The token of a workload', () => {
       'Subject',
     ],
     ['with the claim of the trust', { claims: { repository: 'example/shop' } }, {}, undefined],
+    ['with a claim that is a Boolean', { claims: { verified: 'true' } }, { verified: true }, undefined],
+    ['with a claim that is a number', { claims: { project_id: '4711' } }, { project_id: 4711 }, undefined],
+    [
+      'with a claim that is a list',
+      { claims: { groups: 'ci' } },
+      { groups: ['ci'] },
+      'Claim groups is ci. It is “["ci"]”.',
+    ],
     [
       'with another claim',
       { claims: { repository: 'example/other' } },
