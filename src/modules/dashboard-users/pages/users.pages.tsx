@@ -121,7 +121,7 @@ class UsersPage extends ListPage(USER_PERMISSIONS.listUsers, UsersQuery) {
       ),
       rows: async (query, limit) => {
         const { data: users, count, total, next_cursor } = await this.users.page(actor, query, limit);
-        const data = await this.withDetails(actor, users);
+        const data = await this.withDetails(users);
         return {
           data,
           next_cursor,
@@ -167,12 +167,12 @@ class UsersPage extends ListPage(USER_PERMISSIONS.listUsers, UsersQuery) {
     };
   }
 
-  private async withDetails(actor: DashboardActor, users: readonly DashboardUser[]): Promise<ListedUser[]> {
+  private async withDetails(users: readonly DashboardUser[]): Promise<ListedUser[]> {
     const ids = users.map(({ id }) => id);
     const [lastLogins, invitations, grants] = await Promise.all([
       this.logins.lastLogins(ids),
       this.emails.invitations(ids),
-      this.grants.list(actor),
+      this.grants.active(ids),
     ]);
     return users.map((user) => ({
       ...user,
@@ -275,7 +275,7 @@ class UserPage {
   async show(@Visit() { actor, params }: PageVisit<'id'>): Promise<PageResponse> {
     const user = await this.users.get(actor, params.id);
     const [grants, lastLogins, invitations, isLinked] = await Promise.all([
-      this.grants.list(actor),
+      this.grants.active([user.id]),
       this.logins.lastLogins([user.id]),
       this.emails.invitations([user.id]),
       this.users.isLinked(user.id),
