@@ -297,11 +297,7 @@ function checkedProperties({ name, scopes, ipRanges = [] }: KeyProperties) {
     throw new KeyProblem(`Each scope must be one of ${SCOPES.join(', ')}.`, 'scopes');
   const ranges = ipRanges.map((range) => {
     const normal = normalRange(range);
-    if (normal === undefined)
-      throw new KeyProblem(
-        `${range} is neither an IP address nor a range, such as 203.0.113.0/24.`,
-        'ip_ranges',
-      );
+    if (normal === undefined) throw new KeyProblem(notARange(range), 'ip_ranges');
     return normal;
   });
   if (ranges.length > MAX_IP_RANGES)

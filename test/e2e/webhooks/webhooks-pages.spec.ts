@@ -331,7 +331,8 @@ describe('The pages about signing keys', () => {
     expect(saved.status).toBe(303);
     expect(textOf(await visitor.get(`${ENDPOINTS}/${id}`))).toContain('Own headers X-Api-Key, X-New');
     for (const [lines, message] of [
-      ['no colon', 'must have lines such as'],
+      ['X-A: a\n\nno colon', 'Line 3 of the “Your own headers” field must be a name'],
+      ['X A: a', 'Line 1 of'],
       ['Host: a', 'must not have the header Host'],
       ['X-A: zoë', 'visible ASCII'],
     ] as const) {
