@@ -158,11 +158,12 @@ export class AuditLogPage extends ListPage(AUDIT_LOG_PERMISSIONS.listAuditEntrie
             </>
           ),
         },
-        { title: 'Target', kind: 'text', isOnDeskOnly: true, cell: (entry) => <Target entry={entry} /> },
+        { title: 'Target', kind: 'address', isOnDeskOnly: true, cell: (entry) => <Target entry={entry} /> },
         {
           title: 'Change',
           kind: 'text',
           isOnDeskOnly: true,
+          isOmittedIfEmpty: true,
           cell: ({ changes }) => (changes ? <Foreign text={changes.map(changeInWords).join('; ')} /> : null),
         },
         {

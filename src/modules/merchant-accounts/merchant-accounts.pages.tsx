@@ -61,7 +61,7 @@ export class MerchantAccountsPage extends ListPage(
 
 export const ACCOUNT_COLUMNS: readonly Column<MerchantAccountResponse>[] = [
   { title: 'Merchant', kind: 'main', cell: ({ merchant }) => merchant.name },
-  { title: 'State', kind: 'status', cell: ({ state }) => <State state={state} /> },
+  { title: 'State', kind: 'state', cell: ({ state }) => <State state={state} /> },
   { title: 'Since', kind: 'time', cell: ({ since }) => since },
   {
     title: 'Session ID',

@@ -244,13 +244,13 @@ function externalUserPage(environment: PlatformEnvironment, props: ExternalUserP
           {[
             { title: 'Agent', kind: 'main', cell: ({ agent }) => `${agent.name} (${agent.host})` },
             { title: 'Connected', kind: 'time', cell: ({ created_at }) => created_at },
-            { title: 'Last token issued', kind: 'time', cell: ({ last_used_at }) => last_used_at },
+            { title: 'Last token', kind: 'time', cell: ({ last_used_at }) => last_used_at },
           ]}
         </Section>
         <Section title="Latest MCP tokens" rows={props.mcpTokens}>
           {[
             { title: 'Created for', kind: 'main', cell: ({ agent }) => agent ?? 'Your API client' },
-            { title: 'Status', kind: 'status', cell: (token) => <TokenStatus {...token} /> },
+            { title: 'Status', kind: 'state', cell: (token) => <TokenStatus {...token} /> },
             { title: 'Created', kind: 'time', isOnDeskOnly: true, cell: ({ createdAt }) => createdAt },
             { title: 'Expires', kind: 'time', cell: ({ expiresAt }) => expiresAt },
           ]}

@@ -122,19 +122,19 @@ class LinksPage extends ListPage(SIGN_IN_LINK_PERMISSIONS.listSignInLinks, ListS
 
 export const LINK_COLUMNS: readonly Column<SignInLinkResponse>[] = [
   { title: 'Merchant', kind: 'main', cell: ({ merchant }) => merchant.name },
-  { title: 'Status', kind: 'status', cell: (link) => <Status {...link} /> },
+  { title: 'Status', kind: 'main', cell: (link) => <Status {...link} /> },
   {
     title: 'Created by',
-    kind: 'short',
+    kind: 'text',
     isOnDeskOnly: true,
     cell: ({ source, proof }) => `${SOURCES[source]} (${PROOFS[proof]})`,
   },
-  { title: 'Created', kind: 'time', isOnDeskOnly: true, cell: ({ created_at }) => created_at },
+  { title: 'Created', kind: 'time', isOnWideOnly: true, cell: ({ created_at }) => created_at },
   { title: 'Expires', kind: 'time', cell: ({ expires_at }) => expires_at },
   {
     title: 'Session',
     kind: 'id',
-    isOnDeskOnly: true,
+    isOnWideOnly: true,
     cell: ({ session_id: id, created_at: time }) =>
       id === null ? 'None' : <SessionLink id={id} time={time} />,
   },

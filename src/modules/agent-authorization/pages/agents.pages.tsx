@@ -88,10 +88,10 @@ class ConnectionsPage extends ListPage(AGENT_PERMISSIONS.listAgentConnections, L
       columns: [
         { title: 'User', kind: 'main', cell: ({ external_user_id: user }) => <UserLink user={user} /> },
         { title: 'Agent', kind: 'main', cell: ({ agent }) => `${agent.name} (${agent.host})` },
-        { title: 'Scopes', kind: 'short', isOnDeskOnly: true, cell: ({ scopes }) => scopes.join(', ') },
-        { title: 'Connected', kind: 'time', isOnDeskOnly: true, cell: ({ created_at }) => created_at },
-        { title: 'Last token issued', kind: 'time', cell: ({ last_used_at }) => last_used_at },
-        { title: 'Ends if not used', kind: 'time', isOnDeskOnly: true, cell: ({ expires_at }) => expires_at },
+        { title: 'Scopes', kind: 'text', isOnDeskOnly: true, cell: ({ scopes }) => scopes.join(', ') },
+        { title: 'Connected', kind: 'time', isOnWideOnly: true, cell: ({ created_at }) => created_at },
+        { title: 'Last token', kind: 'time', cell: ({ last_used_at }) => last_used_at },
+        { title: 'Ends if not used', kind: 'time', isOnWideOnly: true, cell: ({ expires_at }) => expires_at },
         actionColumn({
           permission: AGENT_PERMISSIONS.disconnectAgent,
           label: 'Disconnect',
@@ -310,7 +310,7 @@ function RegisteredAgents({ path, agents }: RegisteredAgentsProps): VNode {
             { title: 'Client ID', kind: 'id', cell: ({ id }) => <code>{id}</code> },
             {
               title: 'Redirect addresses',
-              kind: 'text',
+              kind: 'address',
               cell: ({ redirectUris }) => redirectUris.join(', '),
             },
             actionColumn({

@@ -136,10 +136,10 @@ class UsersPage extends ListPage(USER_PERMISSIONS.listUsers, UsersQuery) {
       },
       columns: [
         { title: 'Name', kind: 'main', cell: ({ name }) => name, to: ({ id }) => userPath(id) },
-        { title: 'Email', kind: 'main', isOnDeskOnly: true, cell: ({ email }) => email },
+        { title: 'Email', kind: 'address', isOnDeskOnly: true, cell: ({ email }) => email },
         { title: 'Role', kind: 'short', cell: rolesInWords },
-        { title: 'Status', kind: 'status', cell: statusBadge },
-        { title: 'Two-factor', kind: 'short', isOnDeskOnly: true, cell: secondFactorOf },
+        { title: 'Status', kind: 'state', cell: statusBadge },
+        { title: 'Two-factor', kind: 'word', isOnDeskOnly: true, cell: secondFactorOf },
         {
           title: 'Last login',
           kind: 'time',

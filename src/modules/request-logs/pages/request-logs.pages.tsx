@@ -136,7 +136,7 @@ export function entryColumns(environment: PlatformEnvironment): readonly Column<
       cell: nameOf,
       to: ({ id }) => dashboardPath(environment, 'request-logs', String(id)),
     },
-    { title: 'Status', kind: 'text', cell: (entry) => <EntryStatus entry={entry} /> },
+    { title: 'Status', kind: 'status', cell: (entry) => <EntryStatus entry={entry} /> },
   ];
 }
 

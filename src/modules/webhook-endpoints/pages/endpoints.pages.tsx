@@ -82,10 +82,10 @@ class EndpointsPage extends ListPage(ENDPOINT_PERMISSIONS.listWebhookEndpoints) 
         {
           title: 'Failures',
           kind: 'number',
-          isOnDeskOnly: true,
+          isOnWideOnly: true,
           cell: ({ health }) => health.consecutive_failures,
         },
-        { title: 'Events', kind: 'short', isOnDeskOnly: true, cell: subscriptionOf },
+        { title: 'Events', kind: 'short', isOnWideOnly: true, cell: subscriptionOf },
       ],
       empty: {
         title: 'No webhook endpoints yet',

@@ -168,13 +168,14 @@ export class EventsPage extends ListPage(REQUEST_LOG_PERMISSIONS.listRequestLogs
         },
         {
           title: 'Next attempt',
-          kind: 'number',
+          kind: 'short',
           isOnDeskOnly: true,
+          isOmittedIfEmpty: true,
           cell: ({ delivery }) => delivery?.next_attempt_at && <ClockTime time={delivery.next_attempt_at} />,
         },
         {
           title: 'User',
-          kind: 'id',
+          kind: 'user',
           isOnDeskOnly: true,
           cell: ({ event: { externalUserId: user } }) => (user === null ? null : <UserLink user={user} />),
         },
