@@ -3,6 +3,7 @@ import type { VNode } from 'preact';
 import {
   Badge,
   dashboardPath,
+  headingOfUser,
   inEachEnvironment,
   Link,
   ListPage,
@@ -30,8 +31,11 @@ export class MerchantAccountsPage extends ListPage(
     const { actor, environment, query } = visit;
     const user = { external_user_id: String(query['external_user_id']), period: '7d' };
     return {
-      title: 'Merchant accounts',
-      about: 'Look up a user to see their accounts, and whether they must sign in again.',
+      ...headingOfUser(
+        visit,
+        'Merchant accounts',
+        'Look up a user to see their accounts, and whether they must sign in again.',
+      ),
       filters: <UserField />,
       requires: 'external_user_id',
       apply: 'Show accounts',

@@ -3,6 +3,7 @@ import type { VNode } from 'preact';
 import { AccessibleClients } from '../../infrastructure/auth/index.js';
 import type { PlatformEnvironment } from '../../infrastructure/config/index.js';
 import {
+  allCustomers,
   Badge,
   ButtonLink,
   ConfirmPage,
@@ -152,7 +153,7 @@ export class EraseUserPage extends ConfirmPage(
     return {
       title: `Erase ${isolated(user)}?`,
       ...UNCHANGEABLE,
-      parent: { title: `User ${isolated(user)}`, path: pathOfUser(environment, user) },
+      parent: { title: isolated(user), path: pathOfUser(environment, user) },
       text: (
         <>
           <HiddenField name="external_user_id" value={user} />
@@ -201,8 +202,8 @@ function externalUserPage(environment: PlatformEnvironment, props: ExternalUserP
   const { user } = props;
   const erasure = dashboardPath(environment, 'external-users', 'erase');
   return {
-    title: `User ${isolated(user)}`,
-    parent: { title: 'Customers', path: dashboardPath(environment, 'customers') },
+    title: isolated(user),
+    parent: allCustomers(environment),
     actions: (
       <ButtonLink
         permission={EXTERNAL_USER_PERMISSIONS.eraseExternalUser}
@@ -275,7 +276,7 @@ function erasurePage(
   const isPartial = counts.some((count) => count >= COUNTED);
   return noticePage({
     title: 'A user is being erased',
-    parent: { title: 'Customers', path: dashboardPath(environment, 'customers') },
+    parent: allCustomers(environment),
     notice: MESSAGES.erased,
     text: (
       <Details

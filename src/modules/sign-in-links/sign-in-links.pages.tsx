@@ -9,6 +9,7 @@ import {
   ConfirmPage,
   dashboardPath,
   FormPage,
+  headingOfUser,
   HiddenField,
   inEachEnvironment,
   ListPage,
@@ -77,16 +78,16 @@ const FAILURES: Readonly<Record<NonNullable<SignInLinkResponse['failure_reason']
 class LinksPage extends ListPage(SIGN_IN_LINK_PERMISSIONS.listSignInLinks, ListSignInLinksQuery) {
   @Inject() private readonly links!: SignInLinksService;
 
-  describe({
-    actor,
-    environment,
-    query,
-  }: PageVisit): ListDescription<SignInLinkResponse, ListSignInLinksQuery> {
+  describe(visit: PageVisit): ListDescription<SignInLinkResponse, ListSignInLinksQuery> {
+    const { actor, environment, query } = visit;
     const { title, path } = linksOf(environment);
     const user = { external_user_id: String(query['external_user_id']) };
     return {
-      title,
-      about: 'Look up a user to see the links of the last week with which they sign in to merchants.',
+      ...headingOfUser(
+        visit,
+        title,
+        'Look up a user to see the links of the last week with which they sign in to merchants.',
+      ),
       messages: {
         cancelled: 'The sign-in link was cancelled.',
         ended: 'The sign-in link had ended before it could be cancelled.',
