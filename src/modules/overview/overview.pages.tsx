@@ -296,6 +296,9 @@ function Compared({ before, children }: ComparedProps): VNode {
 
 function Requests({ environment, overview, before, trends }: OverviewProps): VNode {
   const { requests } = overview;
+  const filters = { type: 'request', ...period(overview) };
+  const entriesIn = ({ operation }: OperationCounts): EntriesOfRow | undefined =>
+    operation === null ? undefined : { environment, filters: { ...filters, operation } };
   const labels = labelsOf(requests.points, usePage().timeZone);
   const valuesOf = (key: 'status2xx' | 'status3xx' | 'status4xx' | 'status5xx'): number[] =>
     requests.points.map((point) => point[key]);
@@ -307,7 +310,7 @@ function Requests({ environment, overview, before, trends }: OverviewProps): VNo
       medianLabel="Median latency"
       before={before?.requests}
       environment={environment}
-      filters={{ type: 'request', ...period(overview) }}
+      filters={filters}
     >
       <div class="charts">
         <BarChart
@@ -346,6 +349,7 @@ function Requests({ environment, overview, before, trends }: OverviewProps): VNo
                 <Middle text={operation ?? 'other'} />
               </code>
             ),
+            to: (row) => pathOfRow(entriesIn(row)),
           },
           {
             title: 'Trend',
@@ -353,7 +357,7 @@ function Requests({ environment, overview, before, trends }: OverviewProps): VNo
             isOnDeskOnly: true,
             cell: ({ operation }) => trendOf(trends, operation, 'succeeded'),
           },
-          ...countColumns('Requests'),
+          ...countColumns('Requests', entriesIn),
         ]}
       />
     </Section>
@@ -380,23 +384,29 @@ interface Counted {
   readonly failed: number;
 }
 
+type OperationCounts = RequestLogOverview['requests']['operations'][number];
+
+/** The entries that a row counts. */
+type EntriesOfRow = Pick<SectionProps, 'environment' | 'filters'>;
+
+/** Returns the address of the entries in the request log. */
+function pathOfRow(entries: EntriesOfRow | undefined, filters: LogFilters = {}): string | undefined {
+  return entries && entriesOf(entries.environment, { ...filters, ...entries.filters });
+}
+
 /** @param entriesIn returns which entries a row counts; undefined if the request log cannot show them alone */
 function countColumns<Row extends Counted>(
   title: string,
-  entriesIn: (row: Row) => Pick<SectionProps, 'environment' | 'filters'> | undefined = () => undefined,
+  entriesIn: (row: Row) => EntriesOfRow | undefined,
 ): Column<Row>[] {
   const linked = (count: number, path: string | undefined): ComponentChildren =>
     count === 0 || path === undefined ? inDigits(count) : <a href={path}>{inDigits(count)}</a>;
-  const pathOf = (row: Row, filters: LogFilters): string | undefined => {
-    const entries = entriesIn(row);
-    return entries && entriesOf(entries.environment, { ...filters, ...entries.filters });
-  };
   return [
-    { title, kind: 'number', cell: (row) => linked(row.total, pathOf(row, {})) },
+    { title, kind: 'number', cell: (row) => linked(row.total, pathOfRow(entriesIn(row))) },
     {
       title: 'Failed',
       kind: 'number',
-      cell: (row) => linked(row.failed, pathOf(row, { outcome: 'failure' })),
+      cell: (row) => linked(row.failed, pathOfRow(entriesIn(row), { outcome: 'failure' })),
     },
   ];
 }

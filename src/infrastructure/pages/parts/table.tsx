@@ -36,8 +36,8 @@ export interface Column<Row> {
   readonly kind: ColumnKind;
   /** Returns what is shown. */
   cell(row: Row): ComponentChildren | Date;
-  /** Where the value leads. */
-  to?(row: Row): string;
+  /** Where the value leads; undefined for a row whose value leads nowhere. */
+  to?(row: Row): string | undefined;
   /** Whether phones and narrow windows leave the column out. The rows of phones have the first three other columns. */
   readonly isOnDeskOnly?: boolean;
   /** Whether only wide windows have the column, because the others need its place. */
