@@ -19,7 +19,7 @@ import { ApiClientDirectory, type ClientRecord } from '../api-clients/index.js';
 import { AuditLog, changesBetween, OPERATOR, type AuditRecord } from '../audit-logs/index.js';
 import { ApiKey } from './api-key.entity.js';
 import { API_KEY_NOT_FOUND } from './api-keys-errors.js';
-import { linesOf, MAX_DAYS, MAX_IP_RANGES } from './api-keys.dto.js';
+import { linesOf, MAX_DAYS, MAX_IP_RANGES, notARange } from './api-keys.dto.js';
 import { normalRange } from './ip-ranges.js';
 import type { KeyTrust } from './key-trust.js';
 

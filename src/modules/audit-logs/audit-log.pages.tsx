@@ -168,7 +168,7 @@ export class AuditLogPage extends ListPage(AUDIT_LOG_PERMISSIONS.listAuditEntrie
         },
         {
           title: 'From',
-          kind: 'short',
+          kind: 'id',
           isOnDeskOnly: true,
           // Operators and background jobs have no address.
           cell: ({ context: { ip, user_agent } }) => ip || user_agent,

@@ -1,5 +1,5 @@
 import { Controller, Get, Inject } from '@nestjs/common';
-import type { VNode } from 'preact';
+import type { ComponentChildren, VNode } from 'preact';
 import { AccessibleClients } from '../../infrastructure/auth/index.js';
 import type { PlatformEnvironment } from '../../infrastructure/config/index.js';
 import {
@@ -293,11 +293,14 @@ function erasurePage(
 /** How much there is of each kind, with links to the lists. */
 function Counts({ user, ...found }: ExternalUserPageProps): VNode {
   const { environment } = usePage();
-  const linked = (page: string, count: number | undefined, period?: string): VNode => (
-    <a href={pathWith(dashboardPath(environment, page), { external_user_id: user }, { period })}>
-      {inWords(count)}
-    </a>
-  );
+  const linked = (page: string, count: number | undefined, period?: string): ComponentChildren =>
+    count === 0 ? (
+      '0'
+    ) : (
+      <a href={pathWith(dashboardPath(environment, page), { external_user_id: user }, { period })}>
+        {inWords(count)}
+      </a>
+    );
   return (
     <Tiles
       entries={[

@@ -330,10 +330,7 @@ function Requests({ environment, overview, before, trends }: OverviewProps): VNo
           title="Latency"
           labels={labels}
           format={inMilliseconds}
-          series={[
-            { label: 'Median', tone: 'soft', values: requests.points.map(({ p50 }) => p50) },
-            { label: '95th percentile', tone: 'warn', values: requests.points.map(({ p95 }) => p95) },
-          ]}
+          series={latenciesOf(requests.points)}
         />
       </div>
       <Table
@@ -363,6 +360,14 @@ function Requests({ environment, overview, before, trends }: OverviewProps): VNo
     </Section>
   );
 }
+
+type LatencyPoint = RequestLogOverview['requests']['points'][number];
+
+const latenciesOf = (points: readonly LatencyPoint[]) =>
+  [
+    { label: 'Median', tone: 'soft', values: points.map(({ p50 }) => p50) },
+    { label: '95th percentile', tone: 'warn', values: points.map(({ p95 }) => p95) },
+  ] as const;
 
 const MAX_ROWS = 10;
 
@@ -415,6 +420,7 @@ function Deliveries({ environment, overview, before, endpoints, trends }: Overvi
   const { deliveries } = overview;
   const filters = { type: 'webhook', ...period(overview) };
   const { points } = deliveries;
+  const labels = labelsOf(points, usePage().timeZone);
   const urls = new Map(endpoints.map(({ id, url }) => [id, url]));
   return (
     <Section
@@ -430,7 +436,7 @@ function Deliveries({ environment, overview, before, endpoints, trends }: Overvi
         <BarChart
           title="Attempts by outcome"
           pathOf={(index) => pointPath({ environment, type: 'webhook', overview, points, index })}
-          labels={labelsOf(points, usePage().timeZone)}
+          labels={labels}
           series={[
             {
               label: 'Delivered',
@@ -441,37 +447,43 @@ function Deliveries({ environment, overview, before, endpoints, trends }: Overvi
             { label: 'Failed', tone: 'bad', outcome: 'failure', values: points.map(({ failed }) => failed) },
           ]}
         />
-        <Table
-          caption="Attempts by endpoint"
-          rows={deliveries.endpoints.slice(0, MAX_ROWS)}
-          keyOf={({ endpointId }) => endpointId ?? ''}
-          columns={[
-            {
-              title: 'Endpoint',
-              kind: 'main',
-              cell: ({ endpointId }) =>
-                endpointId !== null && urls.has(endpointId) ? (
-                  <a href={dashboardPath(environment, 'webhook-endpoints', endpointId)}>
-                    <Middle text={urls.get(endpointId) ?? ''} />
-                  </a>
-                ) : (
-                  'a deleted endpoint'
-                ),
-            },
-            {
-              title: 'Trend',
-              kind: 'short',
-              isOnDeskOnly: true,
-              cell: ({ endpointId }) => trendOf(trends, endpointId, 'delivered'),
-            },
-            ...countColumns<(typeof deliveries.endpoints)[number]>('Attempts', ({ endpointId }) =>
-              endpointId === null
-                ? undefined
-                : { environment, filters: { ...filters, endpoint_id: endpointId } },
-            ),
-          ]}
+        <LineChart
+          title="Response time"
+          labels={labels}
+          format={inMilliseconds}
+          series={latenciesOf(points)}
         />
       </div>
+      <Table
+        caption="Attempts by endpoint"
+        rows={deliveries.endpoints.slice(0, MAX_ROWS)}
+        keyOf={({ endpointId }) => endpointId ?? ''}
+        columns={[
+          {
+            title: 'Endpoint',
+            kind: 'main',
+            cell: ({ endpointId }) =>
+              endpointId !== null && urls.has(endpointId) ? (
+                <a href={dashboardPath(environment, 'webhook-endpoints', endpointId)}>
+                  <Middle text={urls.get(endpointId) ?? ''} />
+                </a>
+              ) : (
+                'a deleted endpoint'
+              ),
+          },
+          {
+            title: 'Trend',
+            kind: 'short',
+            isOnDeskOnly: true,
+            cell: ({ endpointId }) => trendOf(trends, endpointId, 'delivered'),
+          },
+          ...countColumns<(typeof deliveries.endpoints)[number]>('Attempts', ({ endpointId }) =>
+            endpointId === null
+              ? undefined
+              : { environment, filters: { ...filters, endpoint_id: endpointId } },
+          ),
+        ]}
+      />
     </Section>
   );
 }

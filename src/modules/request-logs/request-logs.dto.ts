@@ -209,7 +209,7 @@ export class ListRequestLogsQuery {
 /** The filters of the pages. */
 export class RequestLogPageQuery extends ListRequestLogsQuery {
   /** The method and the path of API requests, with `{id}` in place of IDs, as the overview lists them. */
-  @TextField({ ...FILTER, max: MAX_OPERATION_LENGTH })
+  @TextField({ in: 'form', required: false, max: MAX_OPERATION_LENGTH })
   operation?: string;
 }
 

@@ -2,7 +2,7 @@ import { RequestLogRollupsService } from '../../../src/modules/request-logs/inde
 import { CREATE_MCP_TOKEN } from '../../support/documents/operations.js';
 import { MINUTE } from '../../../src/infrastructure/time/index.js';
 import { useTestApp } from '../../support/test-app.js';
-import { rowsOf, visitorWithRole } from '../../support/pages/visitor.js';
+import { visitorWithRole } from '../../support/pages/visitor.js';
 import { eventually } from '../../support/eventually.js';
 import { whileLogIsLocked } from '../../support/database/locked-log.js';
 import { rememberSecret } from '../../support/runner/run-directory.js';
@@ -114,9 +114,9 @@ describe('The overview', () => {
     const trendsIn = (html: string, verb: string): number =>
       html.match(new RegExp(`aria-label="\\d+ ${verb}, \\d+ failed in this period"`, 'g'))?.length ?? 0;
     for (const [period, limit] of [
-      ['1h', 46_000],
-      ['24h', 58_000],
-      ['7d', 65_000],
+      ['1h', 54_000],
+      ['24h', 70_000],
+      ['7d', 76_000],
     ] as const) {
       const { text, size } = await owner.get(`/dashboard/production?period=${period}`);
       expect(size).toBeLessThan(limit);
@@ -193,17 +193,24 @@ describe('The operations of the overview', () => {
         WHERE organization_id = $1`,
       [id],
     );
-    const entriesAt = async (path = ''): Promise<(string | undefined)[]> =>
-      rowsOf((await viewer.get(path.replaceAll('&amp;', '&'))).text).map((cells) =>
-        cells.find((cell) => cell.includes('/')),
+    // Other tests may have had the entries of this time counted before.
+    await service.app.get(RequestLogRollupsService).rebuild({});
+    const entriesAt = async (path = ''): Promise<string[]> => {
+      const { status, text } = await viewer.get(path.replaceAll('&amp;', '&'));
+      expect(status).toBe(200);
+      return [...text.matchAll(/<td [^>]*class="main"><a [^>]*>(.*?)<\/a>/g)].map(([, name = '']) =>
+        name.replaceAll(/<[^>]+>/g, ''),
       );
+    };
     for (const [period, all, failed] of [
       ['24h', 2, 1],
       ['7d', 3, 2],
     ] as const) {
       const { text } = await viewer.get(`${PATH}?period=${period}`);
       const [, row = ''] = /<a href="([^"]+"><code>GET \/things\/{id}<.*?)<\/tr>/s.exec(text) ?? [];
-      const [operation, total, failures] = [...`href="${row}`.matchAll(/href="([^"]+)"/g)].map(([, to]) => to);
+      const [operation, total, failures] = [...`href="${row}`.matchAll(/href="([^"]+)"/g)].map(
+        ([, to]) => to,
+      );
       expect(total).toBe(operation);
       const requests = ['GET /things/7', 'GET /things/0B61F5C4-2f0e-4f43-9b1d-2f6f0a1f9c55', 'GET /things/8'];
       expect(await entriesAt(operation)).toEqual(requests.slice(0, all));

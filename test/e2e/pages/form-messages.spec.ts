@@ -318,8 +318,18 @@ describe('The messages of the forms of the dashboard', () => {
       'ip_ranges',
       '“office” is neither an IP address nor a range, such as 203.0.113.0/24.',
     ],
-    [`${KEYS}/new`, { ...KEY, 'scopes[]': 'everything' }, 'scopes[]', 'The selected “everything” is invalid.'],
-    [`${KEYS}/workload`, { ...WORKLOAD, claims: 'a=b production' }, 'claims', '“production” must be the name'],
+    [
+      `${KEYS}/new`,
+      { ...KEY, 'scopes[]': 'everything' },
+      'scopes[]',
+      'The selected “everything” is invalid.',
+    ],
+    [
+      `${KEYS}/workload`,
+      { ...WORKLOAD, claims: 'a=b production' },
+      'claims',
+      '“production” must be the name',
+    ],
     [
       `${AGENTS}/settings`,
       { allowed_agents: 'hosts', allowed_hosts: 'claude.ai, Cursor.com' },
@@ -349,7 +359,7 @@ describe('The messages of the forms of the dashboard', () => {
     await renewLogins(service);
     const response = await owner.fill(path, fields);
     expect([response.status, errorsIn(response).at]).toEqual([400, [field]]);
-    expect(messagesIn(response)).toEqual([expect.stringContaining(message)]);
+    expect(messagesIn(response).at(-1)).toContain(message);
   });
 
   it.each<[path: string, fields: Record<string, string>, link: RegExp]>([

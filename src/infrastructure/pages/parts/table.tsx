@@ -87,15 +87,7 @@ export function actionColumn<Row>({ permission, label, to, of }: RowAction<Row>)
 }
 
 /** On a phone, values of these kinds do not say what they are. */
-const TITLED: ReadonlySet<ColumnKind> = new Set([
-  'number',
-  'time',
-  'short',
-  'word',
-  'id',
-  'text',
-  'address',
-]);
+const TITLED: ReadonlySet<ColumnKind> = new Set(['number', 'time', 'short', 'word', 'id', 'text', 'address']);
 
 type Entries = readonly (readonly [name: string, value: ComponentChildren])[];
 

@@ -29,7 +29,7 @@ function HostsField(): PropertyDecorator {
     validateItem: (item, name) =>
       typeof item === 'string' && item.length <= MAX_HOST_LENGTH && HOST.test(item)
         ? undefined
-        : `${name} is neither a host name in lower case, such as claude.ai, nor the scheme of an app, such as cursor:.`,
+        : `${name} is neither a host name in lower case, such as claude.ai, nor the scheme of an app, such as “cursor:”.`,
   });
 }
 

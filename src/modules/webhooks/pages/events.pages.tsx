@@ -170,6 +170,7 @@ export class EventsPage extends ListPage(REQUEST_LOG_PERMISSIONS.listRequestLogs
           title: 'Next attempt',
           kind: 'short',
           isOnDeskOnly: true,
+          isOnWideOnly: query['outcome'] !== 'waiting',
           isOmittedIfEmpty: true,
           cell: ({ delivery }) => delivery?.next_attempt_at && <ClockTime time={delivery.next_attempt_at} />,
         },
