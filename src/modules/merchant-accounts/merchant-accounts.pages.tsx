@@ -34,7 +34,7 @@ export class MerchantAccountsPage extends ListPage(
       ...headingOfUser(
         visit,
         'Merchant accounts',
-        'Look up a user to see their accounts, and whether they must sign in again.',
+        'Look up a customer to see their accounts, and whether they must sign in again.',
       ),
       filters: <UserField />,
       requires: 'external_user_id',
@@ -44,10 +44,12 @@ export class MerchantAccountsPage extends ListPage(
       caption: 'Merchant accounts of the user',
       columns: ACCOUNT_COLUMNS,
       empty: {
-        title: 'This user has no merchant accounts',
+        title: 'This customer has no merchant accounts',
         text: (
           <>
-            <p>Accounts appear here once the user signs in to a merchant in the {environment} environment.</p>
+            <p>
+              Accounts appear here once the customer signs in to a merchant in the {environment} environment.
+            </p>
             {environment === 'development' ? (
               <Link to="/docs/sandbox">Link an account in the sandbox</Link>
             ) : null}
@@ -56,7 +58,7 @@ export class MerchantAccountsPage extends ListPage(
       },
       after: (
         <Link to={pathWith(dashboardPath(environment, 'request-logs'), user, {})}>
-          Request log of this user
+          Request log of this customer
         </Link>
       ),
     };

@@ -10,6 +10,7 @@ import {
   DashboardPage,
   dashboardPath,
   Details,
+  EmptyState,
   FormProblem,
   HiddenField,
   inDigits,
@@ -177,18 +178,18 @@ export class EraseUserPage extends ConfirmPage(
 
 function findUserPage(environment: PlatformEnvironment): Page {
   return {
-    title: 'Find or erase a user',
+    title: 'Find or erase a customer',
     about: 'One of your own users: their activity, accounts, sessions and agents.',
     content: (
       <form method="get" action={dashboardPath(environment, 'external-users')}>
         <FormProblem />
         <TextField
           name="external_user_id"
-          label="User"
+          label="Customer"
           hint="The identifier that your system has for the user. The search at the top finds users by its beginning."
           maxLength={MAX_EXTERNAL_USER_ID_LENGTH}
         />
-        <button>Show user</button>
+        <button>Show customer</button>
       </form>
     ),
   };
@@ -220,6 +221,11 @@ function externalUserPage(environment: PlatformEnvironment, props: ExternalUserP
           <p>The request log is busy, so not everything is known. Reload the page to see it.</p>
         )}
         <Counts {...props} />
+        {isUnknown(props) ? (
+          <EmptyState title="Nothing is known about this customer">
+            <p>{`No request, event or account of the ${environment} environment has this identifier.`}</p>
+          </EmptyState>
+        ) : null}
         <Section title="Latest activity" rows={props.entries ?? []}>
           {entryColumns(environment)}
         </Section>
@@ -259,6 +265,10 @@ function externalUserPage(environment: PlatformEnvironment, props: ExternalUserP
       </>
     ),
   };
+}
+
+function isUnknown({ user: _, events, ...found }: ExternalUserPageProps): boolean {
+  return events === 0 && Object.values(found).every((things) => things?.length === 0);
 }
 
 /** Nothing about a user is shown while it is being erased, apart from how much is left. */

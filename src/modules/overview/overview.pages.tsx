@@ -11,6 +11,7 @@ import {
   inDigits,
   inMilliseconds,
   inPercent,
+  inShortTime,
   LineChart,
   labelsOf,
   Middle,
@@ -330,6 +331,7 @@ function Requests({ environment, overview, before, trends }: OverviewProps): VNo
           title="Latency"
           labels={labels}
           format={inMilliseconds}
+          formatTick={inShortTime}
           series={latenciesOf(requests.points)}
         />
       </div>
@@ -451,6 +453,7 @@ function Deliveries({ environment, overview, before, endpoints, trends }: Overvi
           title="Response time"
           labels={labels}
           format={inMilliseconds}
+          formatTick={inShortTime}
           series={latenciesOf(points)}
         />
       </div>

@@ -86,7 +86,7 @@ class LinksPage extends ListPage(SIGN_IN_LINK_PERMISSIONS.listSignInLinks, ListS
       ...headingOfUser(
         visit,
         title,
-        'Look up a user to see the links of the last week with which they sign in to merchants.',
+        'Look up a customer to see the links of the last week with which they sign in to merchants.',
       ),
       messages: {
         cancelled: 'The sign-in link was cancelled.',
@@ -94,7 +94,10 @@ class LinksPage extends ListPage(SIGN_IN_LINK_PERMISSIONS.listSignInLinks, ListS
         sent: 'The sign-in link was sent.',
       },
       actions: (
-        <ButtonLink permission={SIGN_IN_LINK_PERMISSIONS.createSignInLink} to={`${path}/create`}>
+        <ButtonLink
+          permission={SIGN_IN_LINK_PERMISSIONS.createSignInLink}
+          to={pathWith(`${path}/create`, query['external_user_id'] ? user : {}, {})}
+        >
           Create link
         </ButtonLink>
       ),
@@ -114,7 +117,7 @@ class LinksPage extends ListPage(SIGN_IN_LINK_PERMISSIONS.listSignInLinks, ListS
         }),
       ],
       empty: {
-        title: 'This user has no sign-in links',
+        title: 'This customer has no sign-in links',
         text: `Links appear here when an agent, your backend or a user of the dashboard creates one in the ${environment} environment, and stay for a week.`,
       },
     };
@@ -193,7 +196,12 @@ class CreatePage extends FormPage(SIGN_IN_LINK_PERMISSIONS.createSignInLink, Cre
       values: { ...query, expires_in: DEFAULT_LIFETIME_SECONDS },
       fields: (
         <>
-          <TextField name="external_user_id" label="User" autocapitalize="none" />
+          <TextField
+            name="external_user_id"
+            label="Customer"
+            hint="The identifier in your system"
+            autocapitalize="none"
+          />
           <TextField name="merchant_id" label="Merchant ID" hint="From the list of merchants." />
           <TextField
             name="phone_number"

@@ -186,17 +186,17 @@ export function confirmPage({ organization, path }: PageData, thing: Endable): P
   const { title, effect, begun } = {
     disconnect: {
       title: `Disconnect ${isolated(name)}?`,
-      effect: 'It can no longer act for you, at once. You can allow it again later.',
+      effect: 'It will no longer be able to act for you. You can allow it again later.',
       begun: 'Allowed',
     },
     unlink: {
       title: `Unlink ${isolated(name)}?`,
-      effect: `The account is no longer connected to ${organization}. It stays open at ${isolated(name)}, and you can connect it again later.`,
+      effect: `The account will no longer be connected to ${organization}. It stays open at ${isolated(name)}, and you can connect it again later.`,
       begun: 'Connected',
     },
     cancel: {
       title: `Cancel the link for ${isolated(name)}?`,
-      effect: 'Nobody can connect the account with this link. You can get another one later.',
+      effect: 'Nobody will be able to connect the account with this link. You can get another one later.',
       begun: 'Sent',
     },
   }[action];

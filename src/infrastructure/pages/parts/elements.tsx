@@ -97,7 +97,7 @@ export function Middle({ text }: { readonly text: string }): VNode {
     <span class="middle">
       {scheme ? <span class="scheme">{scheme}</span> : null}
       <span>{text.slice(scheme.length, start)}</span>
-      <span class="tail">{text.slice(start)}</span>
+      <span class={receiver ? 'tail to' : 'tail'}>{text.slice(start)}</span>
     </span>
   );
 }

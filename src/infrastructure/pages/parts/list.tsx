@@ -536,7 +536,7 @@ export function UserField(): VNode {
   return (
     <TextField
       name="external_user_id"
-      label="User"
+      label="Customer"
       placeholder="The identifier in your system"
       value={usePage().query['external_user_id']}
     />

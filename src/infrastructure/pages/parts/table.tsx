@@ -196,11 +196,18 @@ function DayRow<Row>({ columns, row, before }: DayRowProps<Row>): VNode | null {
   const timeOf = (each: Row): Date => clock.cell(each) as Date;
   const [day, today] = [localDay(timeOf(row), timeZone), localDay(now, timeZone)];
   if (day === (before === undefined ? today : localDay(timeOf(before), timeZone))) return null;
+  // A cell over all columns would keep the places of those that a narrow window leaves out.
+  const isLeftOut = ({ isOnDeskOnly, isOnWideOnly }: Column<Row>): boolean =>
+    isOnDeskOnly === true || isOnWideOnly === true;
+  const others = columns.filter(isLeftOut);
   return (
     <tr id={`day-${day}`} class="day" role="row">
-      <th role="rowheader" scope="rowgroup" colspan={columns.length}>
+      <th role="rowheader" scope="rowgroup" colspan={columns.length - others.length}>
         {dayInWords(day, today)} <span class="zone">{offsetAt(timeOf(row), timeZone)}</span>
       </th>
+      {others.map((column) => (
+        <td key={column.title} role="cell" class={classOf(column)} />
+      ))}
     </tr>
   );
 }

@@ -144,7 +144,7 @@ class UsersPage extends ListPage(USER_PERMISSIONS.listUsers, UsersQuery) {
           title: 'Last login',
           kind: 'time',
           isOnDeskOnly: true,
-          cell: (user) => <LastLogin user={user} time={user.lastLogin} />,
+          cell: (user) => <LastLogin user={user} time={user.lastLogin} isInColumn />,
         },
         {
           title: 'Actions',
@@ -250,9 +250,15 @@ function failedInvitations(users: readonly ListedUser[]): VNode | null {
 
 const REMEMBERED_TIME = 365 * DAY;
 
-function LastLogin(props: { readonly user: DashboardUser; readonly time: Date | undefined }): VNode {
-  if (props.time) return <Moment time={props.time} isInColumn />;
-  const { createdAt, passwordHash } = props.user;
+interface LastLoginProps {
+  readonly user: DashboardUser;
+  readonly time: Date | undefined;
+  readonly isInColumn?: boolean;
+}
+
+function LastLogin({ user, time, isInColumn = false }: LastLoginProps): VNode {
+  if (time) return <Moment time={time} isInColumn={isInColumn} />;
+  const { createdAt, passwordHash } = user;
   const isOld = usePage().now.getTime() - createdAt.getTime() > REMEMBERED_TIME;
   return <>{isOld && passwordHash !== null ? 'Over a year ago' : 'Never'}</>;
 }

@@ -43,7 +43,7 @@ const COLUMNS = {
   },
   latency: { title: 'Latency', kind: 'number', cell: ({ latency_ms }) => inMilliseconds(latency_ms) },
   user: {
-    title: 'User',
+    title: 'Customer',
     kind: 'user',
     cell: ({ external_user_id: user }) => (user === null ? null : <UserLink user={user} />),
   },

@@ -29,7 +29,7 @@ export const REQUEST_LOG_FILTERS = {
   error_code: { field: { label: 'Error code', hint: 'Such as INVALID_FIELD' } },
   request_id: { field: { label: 'Request ID', hint: 'X-Request-Id of the response' } },
   api_key: { field: { label: 'API key', hint: 'Its name' } },
-  external_user_id: { field: { label: 'User', hint: 'The identifier in your system' } },
+  external_user_id: { field: { label: 'Customer', hint: 'The identifier in your system' } },
   event: { type: 'webhook' },
   session_id: { isUuid: true, field: { label: 'Session ID' } },
   task_id: { field: { label: 'Task ID', type: 'number' } },
