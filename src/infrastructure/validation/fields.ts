@@ -18,13 +18,12 @@ import {
 import { ENVIRONMENTS } from '../config/index.js';
 import { enumeration, MAX_INT32, type Enumeration } from '../schemas/index.js';
 import {
-  HasValidContents,
+  HasValidItems,
   IsNorthAmericanPhoneNumber,
   IsNotBefore,
   IsStorable,
   IsTimestamp,
   MaxCharacters,
-  validateItems,
 } from './constraints.js';
 import { Field, type FieldOptions } from './field.js';
 import { MESSAGES, withMessage } from './messages.js';
@@ -236,7 +235,7 @@ export function ArrayField({ max, items, validateItem, ...options }: ArrayOption
     IsArray(withMessage(MESSAGES.array)),
     ArrayNotEmpty(withMessage(MESSAGES.required)),
     ArrayMaxSize(max, withMessage(MESSAGES.maxItems, max)),
-    HasValidContents((value, field) => validateItems(value as unknown[], field, validateItem)),
+    HasValidItems(validateItem),
   );
 }
 

@@ -26,11 +26,10 @@ import {
   EnumField,
   EnvironmentField,
   Field,
-  HasValidContents,
+  HasValidItems,
   IntegerField,
   MESSAGES,
   TextField,
-  validateItems,
   withMessage,
 } from '../../infrastructure/validation/index.js';
 import { ENVIRONMENT_MISMATCH } from '../../infrastructure/errors/index.js';
@@ -126,7 +125,7 @@ function validateEventName(name: unknown, field: string): string | undefined {
 const EVENTS_VALIDATORS = [
   IsArray(withMessage(MESSAGES.array)),
   ArrayNotEmpty(withMessage(MESSAGES.required)),
-  HasValidContents((events, field) => validateItems(events as readonly unknown[], field, validateEventName)),
+  HasValidItems(validateEventName),
 ];
 
 const SIGNING = enumeration(

@@ -93,7 +93,7 @@ export function breakGlassOwners(owners: readonly DashboardUser[], { userId, rol
           { title: 'Email address', kind: 'main', cell: ({ email }) => email },
           {
             title: 'Break-glass',
-            kind: 'short',
+            kind: 'word',
             cell: ({ isBreakGlass }) =>
               isBreakGlass ? <Badge tone="good">Yes</Badge> : <Badge tone="soft">No</Badge>,
           },
@@ -111,7 +111,7 @@ function MarkButton({ id, email, isBreakGlass }: DashboardUser): VNode {
       fields={{ user_id: id, mark: isBreakGlass ? 'no' : 'yes' }}
       of={email}
     >
-      {isBreakGlass ? 'Remove the mark' : 'Mark'}
+      {isBreakGlass ? 'Unmark' : 'Mark'}
     </ActionButton>
   );
 }
