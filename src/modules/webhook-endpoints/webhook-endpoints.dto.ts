@@ -134,6 +134,7 @@ const SIGNING = enumeration(
   SIGNINGS,
   'What makes the header `webhook-signature` of the deliveries to a webhook endpoint. `client`: the secret of the API client. ' +
     '`hmac`: a secret that only this endpoint has. `ed25519`: a private key that never leaves the service.',
+  ['ClientSecret', 'Hmac', 'Ed25519'],
 );
 const EXAMPLE_SIGNING_KEY = 'whsec_x9Vb1Yk3n8mJrT5pQ2wL7cZ4dG6hF0sA1eR9uI3oK2M=';
 const HEADERS_DESCRIPTION =
