@@ -112,7 +112,7 @@ describe('Generated documents', () => {
   it('openapi.json lists Basic credentials last: generated clients that apply all of them send the last ones', () => {
     const { paths } = JSON.parse(committed('openapi.json'));
     const others = operationsOf({ paths }).filter(({ security }) => {
-      const schemes = security.flatMap((each: object) => Object.keys(each));
+      const schemes = security.flatMap((each) => Object.keys(each));
       return schemes.includes('basic') && schemes.at(-1) !== 'basic';
     });
     expect(others.map(({ operationId }) => operationId)).toEqual([]);

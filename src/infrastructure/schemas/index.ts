@@ -50,7 +50,7 @@ export function enumeration<const Value extends string>(
   name: string,
   values: readonly Value[],
   description: string,
-  names?: readonly string[],
+  names?: string[],
 ): Enumeration<Value> {
   const ofConstants = names && { 'x-enumNames': names };
   const reference = namedSchema(name, {
