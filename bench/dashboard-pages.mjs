@@ -45,7 +45,8 @@ try {
     'request log and histogram, a day': 'request-logs?period=24h',
     'request log and histogram, 7 days': 'request-logs?period=7d',
     'request log and histogram, 30 days': 'request-logs?period=30d',
-    'request log and histogram, 7 days, failed deliveries': 'request-logs?period=7d&type=webhook&status_code=503',
+    'request log and histogram, 7 days, failed deliveries':
+      'request-logs?period=7d&type=webhook&status_code=503',
     'request log and histogram, 7 days, one user': 'request-logs?period=7d&external_user_id=user-17',
     overview: '',
   };
@@ -82,9 +83,13 @@ function identifierOf(index) {
 async function fillUsers(databaseUrl, clientId) {
   const database = new pg.Client({ connectionString: databaseUrl });
   await database.connect();
-  await database.query(`SET synchronous_commit = off; SET maintenance_work_mem = '1GB'; DROP INDEX customer_search_parts_index`);
+  await database.query(
+    `SET synchronous_commit = off; SET maintenance_work_mem = '1GB'; DROP INDEX customer_search_parts_index`,
+  );
   for (let first = 0; first < USERS; first += BATCH) {
-    const users = Array.from({ length: Math.min(BATCH, USERS - first) }, (_, offset) => identifierOf(first + offset));
+    const users = Array.from({ length: Math.min(BATCH, USERS - first) }, (_, offset) =>
+      identifierOf(first + offset),
+    );
     await database.query(
       `INSERT INTO customer SELECT $1, id, now() - number * interval '2 seconds' FROM unnest($2::text[]) WITH ORDINALITY AS seen (id, offset_)
         CROSS JOIN LATERAL (SELECT offset_ + $3::int AS number) position`,

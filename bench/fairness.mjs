@@ -109,9 +109,9 @@ async function measureAll() {
     for (const [name, requests] of Object.entries(surfaces)) {
       if (wanted && !wanted.some((part) => name.includes(part))) continue;
       const [{ path, ...first }] = requests;
-      await pool.request({ method: 'GET', path, ...first, body: first.body?.replaceAll('<id>', randomUUID()) }).then(
-        ({ body }) => body.dump({ limit: 2 ** 30 }),
-      );
+      await pool
+        .request({ method: 'GET', path, ...first, body: first.body?.replaceAll('<id>', randomUUID()) })
+        .then(({ body }) => body.dump({ limit: 2 ** 30 }));
       const alone = await observe();
       const worker = new Worker(new URL(import.meta.url), {
         workerData: { baseUrl: service.baseUrl, requests },

@@ -72,7 +72,11 @@ func VerifyStandardWebhooks(body []byte, headers http.Header, secret string, now
 	message := append([]byte(id+"."+timestamp+"."), body...)
 	key := []byte(secret)
 	if encoded, isOfEndpoint := strings.CutPrefix(secret, "whsec_"); isOfEndpoint {
-		key, _ = base64.StdEncoding.DecodeString(encoded)
+		key, err = base64.StdEncoding.DecodeString(encoded)
+	}
+	// Anyone can sign with an empty key.
+	if err != nil || len(key) == 0 {
+		return false
 	}
 	expected := "v1," + sign(key, message)
 	publicKey, hasPublicKey := strings.CutPrefix(secret, "whpk_")

@@ -61,6 +61,10 @@ function verifyStandardWebhooks(string $body, array $headers, string $secret, in
     }
     $message = "$id.$timestamp.$body";
     $isPublicKey = str_starts_with($secret, 'whpk_');
+    // Anyone can sign with an empty key.
+    if (keyOf($secret) === '') {
+        return false;
+    }
     $expected = 'v1,' . sign($secret, $message);
     $signatures = explode(' ', valueOf($headers, 'webhook-signature'), MAX_SIGNATURES + 1);
     foreach (array_slice($signatures, 0, MAX_SIGNATURES) as $given) {
@@ -75,8 +79,12 @@ function verifyStandardWebhooks(string $body, array $headers, string $secret, in
 
 function sign(string $secret, string $message): string
 {
-    $key = str_starts_with($secret, 'whsec_') ? (string) base64_decode(substr($secret, 6), true) : $secret;
-    return base64_encode(hash_hmac('sha256', $message, $key, true));
+    return base64_encode(hash_hmac('sha256', $message, keyOf($secret), true));
+}
+
+function keyOf(string $secret): string
+{
+    return str_starts_with($secret, 'whsec_') ? (string) base64_decode(substr($secret, 6), true) : $secret;
 }
 
 /** Returns whether an Ed25519 signature is of the public key. */

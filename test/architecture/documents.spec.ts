@@ -109,6 +109,27 @@ describe('Generated documents', () => {
     expect(JSON.stringify([own.contact, own.license])).not.toContain('.example');
   });
 
+  it('openapi.json lists Basic credentials last: generated clients that apply all of them send the last ones', () => {
+    const { paths } = JSON.parse(committed('openapi.json'));
+    const others = operationsOf({ paths }).filter(({ security }) => {
+      const schemes = security.flatMap((each) => Object.keys(each));
+      return schemes.includes('basic') && schemes.at(-1) !== 'basic';
+    });
+    expect(others.map(({ operationId }) => operationId)).toEqual([]);
+  });
+
+  it('openapi.json leads to no constant with the name of a type of the client that oapi-codegen generates', () => {
+    const { components } = JSON.parse(committed('openapi.json'));
+    const constants = Object.values<{ enum?: string[]; 'x-enumNames'?: string[] }>(
+      components.schemas,
+    ).flatMap(({ enum: values = [], 'x-enumNames': names = values }) => names);
+    const own = ['client', 'clientinterface', 'clientoption', 'httprequestdoer', 'requesteditorfn'];
+    const taken = constants.filter((name) =>
+      own.includes(String(name).replaceAll(/\W|_/g, '').toLowerCase()),
+    );
+    expect(taken).toEqual([]);
+  });
+
   it('openapi.json gives each integer the format of its range', () => {
     const document = JSON.parse(committed('openapi.json'));
     expect(entriesIn(document).flatMap(([path, node]) => problemOfInteger(path, node))).toEqual([]);

@@ -1,4 +1,4 @@
-import { spawn } from 'node:child_process';
+import { execFile, spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { existsSync, lstatSync, readdirSync, readFileSync, statSync } from 'node:fs';
@@ -6,6 +6,7 @@ import type { IncomingMessage } from 'node:http';
 import { request } from 'node:https';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
+import { promisify } from 'node:util';
 import { parse, parseAllDocuments } from 'yaml';
 import { configurationDefinitions, variablesOf } from '../../src/infrastructure/config/index.js';
 import { prepareProcess } from '../../src/infrastructure/bootstrap/index.js';
@@ -66,6 +67,7 @@ interface ComposeService {
   readonly stop_grace_period?: string;
   readonly read_only?: boolean;
   readonly ports?: readonly string[];
+  readonly volumes?: readonly string[];
   readonly depends_on?: Record<string, { condition: string }>;
   readonly healthcheck?: { disable?: boolean };
 }
@@ -199,6 +201,18 @@ describe('Dockerfile', () => {
   });
 });
 
+describe('Git for Windows', () => {
+  it.each(['deploy/create-database.sh', 'bin/mcs-admin.js', 'Dockerfile', 'examples/access-token.mjs'])(
+    'checks out %s with the line ends that Linux reads',
+    async (file) => {
+      const { stdout } = await promisify(execFile)('git', ['check-attr', 'eol', '--', file], {
+        cwd: PROJECT,
+      });
+      expect(stdout).toBe(`${file}: eol: lf\n`);
+    },
+  );
+});
+
 describe('compose.yaml', () => {
   const { services } = compose;
   const ours = Object.entries(services).filter(([, { image }]) => image === 'merchant-connectivity-service');
@@ -286,9 +300,15 @@ describe('compose.yaml', () => {
     for (const name of ['postgres', 'redis']) expect(services[name]?.ports).toBeUndefined();
   });
 
+  it('mounts files that containers can read with SELinux', () => {
+    const mounts = Object.values(services).flatMap(({ volumes = [] }) => volumes);
+    const files = mounts.filter((mount) => mount.startsWith('.'));
+    expect(files).toEqual([expect.stringMatching(/:ro,z$/)]);
+  });
+
   it('does not publish the metrics port', () => {
     for (const [name, { environment, ports = [] }] of ours) {
-      expect([name, environment?.['METRICS_HOST']]).toEqual([name, '0.0.0.0']);
+      expect([name, environment?.['METRICS_HOST']]).toEqual([name, '::']);
       expect(ports.filter((port) => port.endsWith(`:${environment?.['METRICS_PORT']}`))).toEqual([]);
     }
   });

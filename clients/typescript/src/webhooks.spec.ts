@@ -212,6 +212,15 @@ describe('webhooks.sign', () => {
     expect(await webhooks.sign(BODY, [SECRET, 'new'], { id, timestamp })).toEqual(rotated);
   });
 
+  it.each(['hmac', 'ed25519'] as const)('signs with the %s key of an endpoint', async (kind) => {
+    const { sealable, publicKey } = generateKey(kind);
+    const headers = await webhooks.sign(BODY, sealable, { id, timestamp });
+    const expected = signed({ now: timestamp, signers: [signerOf(kind, sealable)] });
+    expect(headers['webhook-signature']).toBe(expected['webhook-signature']);
+    expect(await reasonOf(webhooks.verify(BODY, headers, publicKey ?? sealable))).toBe('valid');
+    expect(await reasonOf(webhooks.verify(BODY, headers, SECRET))).toBe('signature');
+  });
+
   it('signs now, with a new ID, so that the webhook is valid', async () => {
     const first = await webhooks.sign(BODY, SECRET);
     expect(await webhooks.verify(BODY, first, SECRET)).toMatchObject({ event: 'CARD_UPDATED' });

@@ -99,7 +99,7 @@ annotations: {{- toYaml . | nindent 2 }}
 {{- end -}}
 {{- if .Values.metrics.enabled -}}
 {{- $_ := set $settings "METRICS_PORT" (toString .Values.metrics.port) -}}
-{{- $_ := set $settings "METRICS_HOST" "0.0.0.0" -}}
+{{- $_ := set $settings "METRICS_HOST" "::" -}}
 {{- end -}}
 {{- $settings = merge $settings .Values.settings -}}
 {{- range $extraEnv }}{{ $settings = omit $settings .name }}{{ end -}}

@@ -16,7 +16,9 @@ import {
   describeWrongCredentials,
   formDecoded,
   readBasicCredentials,
+  REFUSED_TOKEN,
   type BasicCredentials,
+  type HeaderProblem,
 } from './basic-credentials.js';
 import { ACCESS_TOKEN, tokenIn } from './bearer-token.js';
 import { CredentialVerifier, KeyTokenVerifier } from './ports.js';
@@ -116,9 +118,10 @@ function ClientAuthGuard(strategy: string, tooManyFailures: ErrorKind, decode = 
       const context = requestContext(request);
       const read = readBasicCredentials(request.headers.authorization);
       if ('message' in read) {
-        context.hint = read.hint;
+        const { message, hint } = isBearer(request) ? this.problemOfBearer(read) : read;
+        context.hint = hint;
         if (isBearer(request)) await this.count(request, context.client?.clientId);
-        throw invalidCredentials(read.message);
+        throw invalidCredentials(message);
       }
       const credentials = decode(read);
       // passport-http ends the secret at its second colon, and does not call `validate()` if one of both is empty.
@@ -129,6 +132,11 @@ function ClientAuthGuard(strategy: string, tooManyFailures: ErrorKind, decode = 
       context.isRecorded ||= context.refusal !== undefined;
       await this.count(request, credentials.clientId);
       throw invalidCredentials();
+    }
+
+    /** Returns the problem with a Bearer token. @param otherScheme the problem that it is not Basic */
+    problemOfBearer(otherScheme: HeaderProblem): HeaderProblem {
+      return otherScheme;
     }
 
     /** @throws ApiError after too many failures */
@@ -162,6 +170,10 @@ export class BasicAuthGuard extends ClientAuthGuard('basic', TOO_MANY_REQUESTS) 
     Object.assign(requestContext(request), { client, apiKey: client.key?.name });
     request.user = client;
     return true;
+  }
+
+  override problemOfBearer(): HeaderProblem {
+    return REFUSED_TOKEN;
   }
 }
 

@@ -58,9 +58,18 @@ export const Origin = requestParameter(requestOrigin);
 const IPV6_SUBSCRIBER_PREFIX = 64;
 
 /**
- * Returns the key under which rate limits count an IP address: the IPv4 address, or the IPv6 prefix of the subscriber.
+ * Returns the key under which rate limits count an IP address: the IPv4 address, or the IPv6 prefix of the subscriber. A host with 6to4
+ * (RFC 3056) has 65,536 such prefixes, and hosts with Teredo (RFC 4380) share one: they count by the IPv4 address inside.
  */
 export function rateLimitKeyOfAddress(address: string): string {
   if (isIP(address) !== 6) return address;
+  const parsed = ipaddr.IPv6.parse(address);
+  const bytes = parsed.toByteArray();
+  if (parsed.range() === '6to4') return bytes.slice(2, 6).join('.');
+  if (parsed.range() === 'teredo')
+    return bytes
+      .slice(12)
+      .map((byte) => 255 - byte)
+      .join('.');
   return ipaddr.IPv6.networkAddressFromCIDR(`${address}/${IPV6_SUBSCRIBER_PREFIX}`).toString();
 }

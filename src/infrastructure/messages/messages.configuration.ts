@@ -40,9 +40,18 @@ export class MailConfiguration implements EncryptionRules {
   @IsIntegerBetween(1, 86_400)
   maxRetrySeconds: number = 900;
 
+  /**
+   * The URL as the library reads it: it waits for a greeting in clear at port 465, where TLS comes first whatever the scheme is
+   * (RFC 8314, section 3.3).
+   */
+  get transportUrl(): string | undefined {
+    const isTls = parsedUrl(this.smtpUrl ?? '')?.port === '465';
+    return isTls ? this.smtpUrl?.replace(/^smtp:/i, 'smtps:') : this.smtpUrl;
+  }
+
   /** Without `requireTLS`, TLS is used only if the server offers it, and anyone in between can remove the offer. */
   unencryptedSettings(): string[] {
-    const url = parsedUrl(this.smtpUrl ?? '');
+    const url = parsedUrl(this.transportUrl ?? '');
     const isPlain = url?.protocol === 'smtp:' && url.searchParams.get('requireTLS') !== 'true';
     return isPlain && isOtherMachine(url.hostname) ? ['SMTP_URL'] : [];
   }

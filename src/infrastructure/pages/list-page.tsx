@@ -49,7 +49,7 @@ export interface ListDescription<Row, Query = object> extends Pick<
   readonly isSplit?: boolean;
   /** The path that the IDs of entries follow, if it is not that of the list. */
   readonly entriesPath?: string;
-  /** The filter without which nothing is listed. */
+  /** The filter without which nothing is listed. With it, the page asks for no other value. */
   readonly requires?: string & keyof Query;
   /** @param limit the maximum number of rows */
   rows(query: Query, limit: number): Promise<ListResult<Row>>;
@@ -117,15 +117,17 @@ function listPage<Row, Query>(
   visit: PageVisit,
   result?: ListResult<Row>,
 ): Page {
-  const { title, parent, about, messages, filters, apply, isSplit = false } = list;
+  const { title, parent, about, messages, apply, isSplit = false } = list;
+  // What the list requires is chosen: the page is about it.
+  const filters = list.requires && result ? undefined : list.filters;
   const canBeLive = list.canBeLive === true && result !== undefined;
   const isUnused = !filters && result?.data.length === 0;
   const actions = isUnused ? null : list.actions;
   const shown = result ? (
     rowsOf(list, result, visit.query['cursor'] === undefined, isUnused)
   ) : list.requires && !visit.query[list.requires] ? (
-    <EmptyState title="No user is selected">
-      <p>Enter the identifier that your system has for the user, or choose one in “All customers”.</p>
+    <EmptyState title="No customer is selected">
+      <p>Enter the identifier that your system has for the customer, or choose one in “All customers”.</p>
     </EmptyState>
   ) : undefined;
   const results = (

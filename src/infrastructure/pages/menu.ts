@@ -18,6 +18,8 @@ export interface MenuEntry {
   readonly place: number;
   /** The path of the entry whose pages show this one as a tab. It then has no group. */
   readonly tabOf?: string;
+  /** What the tab is called where the pages are about one user. Defaults to the label. */
+  readonly labelOfOne?: string;
   /** Other words with which the search finds it. */
   readonly words?: string;
   /** Names of other pages that belong to it, as parts of their paths. */

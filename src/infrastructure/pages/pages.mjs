@@ -170,7 +170,7 @@ const countSelected = () => {
   const shown = form.querySelector('.count');
   const [one, many] = shown.dataset.things.split(' ');
   shown.textContent = count > 0 ? `(${count} ${count === 1 ? one : many})` : '';
-  form.querySelector('button').disabled = count === 0;
+  form.querySelector('.bar button').disabled = count === 0;
   const all = form.querySelector('.select-all');
   all.checked = selected.length === rows.length;
   all.indeterminate = selected.length > 0 && !all.checked;

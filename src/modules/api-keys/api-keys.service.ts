@@ -18,7 +18,7 @@ import { ApiClientDirectory, type ClientRecord } from '../api-clients/index.js';
 import { AuditLog, changesBetween, OPERATOR, type AuditRecord } from '../audit-logs/index.js';
 import { ApiKey } from './api-key.entity.js';
 import { API_KEY_NOT_FOUND } from './api-keys-errors.js';
-import { linesOf, MAX_DAYS, MAX_IP_RANGES } from './api-keys.dto.js';
+import { linesOf, MAX_DAYS, MAX_IP_RANGES, notARange } from './api-keys.dto.js';
 import { normalRange } from './ip-ranges.js';
 import type { KeyTrust } from './key-trust.js';
 
@@ -295,11 +295,7 @@ function checkedProperties({ name, scopes, ipRanges = [] }: KeyProperties) {
     throw new KeyProblem(`Each scope must be one of ${SCOPES.join(', ')}.`, 'scopes');
   const ranges = ipRanges.map((range) => {
     const normal = normalRange(range);
-    if (normal === undefined)
-      throw new KeyProblem(
-        `${range} is neither an IP address nor a range, such as 203.0.113.0/24.`,
-        'ip_ranges',
-      );
+    if (normal === undefined) throw new KeyProblem(notARange(range), 'ip_ranges');
     return normal;
   });
   if (ranges.length > MAX_IP_RANGES)

@@ -158,16 +158,17 @@ export class AuditLogPage extends ListPage(AUDIT_LOG_PERMISSIONS.listAuditEntrie
             </>
           ),
         },
-        { title: 'Target', kind: 'text', isOnDeskOnly: true, cell: (entry) => <Target entry={entry} /> },
+        { title: 'Target', kind: 'address', isOnDeskOnly: true, cell: (entry) => <Target entry={entry} /> },
         {
           title: 'Change',
           kind: 'text',
           isOnDeskOnly: true,
+          isOmittedIfEmpty: true,
           cell: ({ changes }) => (changes ? <Foreign text={inWords(changes).join('; ')} /> : null),
         },
         {
           title: 'From',
-          kind: 'short',
+          kind: 'id',
           isOnDeskOnly: true,
           // Operators and background jobs have no address.
           cell: ({ context: { ip, user_agent } }) => ip || user_agent,

@@ -197,7 +197,7 @@ describe('The pages about webhook endpoints', () => {
     const failing = textOf(await visitor.get(`${ENDPOINTS}/${id}`));
     expect(failing).toMatch(/HTTP 503 CARD_UPDATED.* Status Failing .* Failures in a row 3 /);
     expect(failing).toMatch(
-      /Success rate, 7 days [\d.]+% 95 % respond within \d+ ms Last failure \d{4}-\d\d-\d\d .* Attempts, 7 days/,
+      /Success rate, 7 days [\d.]+% 95% respond within \d+ ms Last failure \d{4}-\d\d-\d\d .* Attempts, 7 days/,
     );
     receiver.response = 200;
     const path = `${ENDPOINTS}/${id}/recover`;
@@ -331,7 +331,8 @@ describe('The pages about signing keys', () => {
     expect(saved.status).toBe(303);
     expect(textOf(await visitor.get(`${ENDPOINTS}/${id}`))).toContain('Own headers X-Api-Key, X-New');
     for (const [lines, message] of [
-      ['no colon', 'must have lines such as'],
+      ['X-A: a\n\nno colon', 'Line 3 of the “Your own headers” field must be a name'],
+      ['X A: a', 'Line 1 of'],
       ['Host: a', 'must not have the header Host'],
       ['X-A: zoë', 'visible ASCII'],
     ] as const) {

@@ -64,6 +64,8 @@ const MIN_SHORTENED_LENGTH = 24;
 /** Where the tail of a value begins: the last part of a URL or its query, an email address or an ID. */
 const TAIL = /@[^@]{3,16}$|\/[^/@.-]{3,12}$|[.-][^/@.-]{3,8}$|[?&][^?&]{3,12}$/;
 const TAIL_LENGTH = 8;
+/** The receiver of an event: its host says more than the end of the event's name. */
+const RECEIVER = /(?<=^[A-Z_]+) to [\x21-\x7e]+$/;
 /** The beginning of most URLs takes no place in a table. */
 const SCHEME = /^https:\/\//;
 
@@ -85,16 +87,17 @@ export function shortened(text: string): string {
  * more; that of several words loses its end. A script shows the whole text on hover and focus.
  */
 export function Middle({ text }: { readonly text: string }): VNode {
+  const receiver = RECEIVER.exec(text);
   // The name in an email address says more than the end of a long domain.
-  if (text.length < MIN_SHORTENED_LENGTH || /[^\x21-\x7e…]|^[^@]+@[^@]{16,}$/.test(text))
-    return <Foreign text={text} />;
-  const start = TAIL.exec(text)?.index ?? text.length - TAIL_LENGTH;
+  const isPlain = !receiver && /[^\x21-\x7e…]|^[^@]+@[^@]{16,}$/.test(text);
+  if (text.length < MIN_SHORTENED_LENGTH || isPlain) return <Foreign text={text} />;
+  const start = (receiver ?? TAIL.exec(text))?.index ?? text.length - TAIL_LENGTH;
   const [scheme] = SCHEME.exec(text) ?? [''];
   return (
     <span class="middle">
       {scheme ? <span class="scheme">{scheme}</span> : null}
       <span>{text.slice(scheme.length, start)}</span>
-      <span class="tail">{text.slice(start)}</span>
+      <span class={receiver ? 'tail to' : 'tail'}>{text.slice(start)}</span>
     </span>
   );
 }

@@ -3,12 +3,13 @@ import { useContext } from 'preact/hooks';
 import type { PlatformEnvironment } from '../../config/index.js';
 import { dashboardPath } from '../../http/index.js';
 import { DAY, HOUR } from '../../time/index.js';
-import { usePage, type PageContext } from '../page.js';
+import { MAX_EXTERNAL_USER_ID_LENGTH } from '../../validation/index.js';
+import { usePage, type Page, type PageContext } from '../page.js';
 import { EXPORT_FORMATS } from '../export-file.js';
 import { localTimeOf } from '../page-input.js';
 import { ZONE_PARAMETER } from '../time-zones.js';
 import { Form, SelectField, TextField, ZoneField } from './form.js';
-import { Done, Foreign, Middle, shortened } from './elements.js';
+import { Done, Foreign, isolated, Middle, shortened } from './elements.js';
 import { Icon, type IconName } from './icon.js';
 
 /** The list that filters and live updates replace. */
@@ -467,6 +468,31 @@ export function pathOfUser(environment: PlatformEnvironment, user: string): stri
   return pathWith(dashboardPath(environment, 'external-users'), { external_user_id: user }, {});
 }
 
+/** Returns the page with all users of the organization, as the parent of those about one of them. */
+export function allCustomers(environment: PlatformEnvironment): NonNullable<Page['parent']> {
+  return { title: 'Customers', path: dashboardPath(environment, 'customers') };
+}
+
+interface VisitOfList {
+  readonly environment: PlatformEnvironment;
+  readonly query: Readonly<Record<string, unknown>>;
+}
+
+/**
+ * Returns the heading of a list about one user: the identifier in the address, or else that of the list.
+ *
+ * @param about the content of the list, unless it is about a user
+ */
+export function headingOfUser(
+  { environment, query }: VisitOfList,
+  title: string,
+  about: string,
+): Pick<Page, 'title' | 'about' | 'parent'> {
+  const user = query['external_user_id'];
+  if (typeof user !== 'string' || user === '') return { title, about };
+  return { title: isolated(user.slice(0, MAX_EXTERNAL_USER_ID_LENGTH)), parent: allCustomers(environment) };
+}
+
 /** Letters of other scripts, which browsers encode themselves: three times as long, for each row of a list. */
 const ENCODED_LETTERS = /(?:%[89A-F][\dA-F])+/g;
 
@@ -510,7 +536,7 @@ export function UserField(): VNode {
   return (
     <TextField
       name="external_user_id"
-      label="User"
+      label="Customer"
       placeholder="The identifier in your system"
       value={usePage().query['external_user_id']}
     />
