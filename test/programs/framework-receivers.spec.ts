@@ -29,6 +29,7 @@ serve({ fetch, port: Number(process.env.PORT) }, ({ port }) => console.log('http
 const RAILS = `
 %w[logger rails action_controller/railtie puma rack/handler/puma].each { |name| require name }
 class Shop < Rails::Application
+  config.load_defaults Rails::VERSION::STRING.to_f
   config.root = __dir__
   config.eager_load = true
   config.secret_key_base = 'x' * 64
