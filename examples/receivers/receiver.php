@@ -19,7 +19,7 @@ const MAX_SIGNATURES = 10;
  * Returns whether the service sent this delivery to you just now.
  *
  * @param string $body the raw bytes of the body: file_get_contents('php://input')
- * @param array<string, string> $headers names and values: getallheaders()
+ * @param array<string, string|string[]> $headers names and values: getallheaders(), or the headers of a framework
  * @param string $secret the key of the endpoint (`whsec_…` or `whpk_…`), or the client secret, unchanged
  * @param int|null $now seconds since the epoch
  */
@@ -97,10 +97,11 @@ function isSignedBy(string $publicKey, string $message, string $given): bool
         && sodium_crypto_sign_verify_detached($signature, $message, $key);
 }
 
-/** @param array<string, string> $headers */
+/** @param array<string, string|string[]> $headers */
 function valueOf(array $headers, string $name): string
 {
-    return array_change_key_case($headers, CASE_LOWER)[$name] ?? '';
+    $values = (array) (array_change_key_case($headers, CASE_LOWER)[$name] ?? '');
+    return (string) reset($values);
 }
 
 function main(string $folder): void

@@ -1,3 +1,4 @@
+import { spawnSync } from 'node:child_process';
 import { cpSync, mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { once } from 'node:events';
 import { connect, createServer, type AddressInfo } from 'node:net';
@@ -23,6 +24,23 @@ import { serve } from '@hono/node-server';
 import { POST } from './route.mjs';
 const fetch = (request) => request.method === 'POST' ? POST(request) : new Response(null, { status: 405 });
 serve({ fetch, port: Number(process.env.PORT) }, ({ port }) => console.log('http://localhost:' + port + '/webhooks'));
+`;
+
+/** An application with the controller and its route, which loads `lib` as applications that Rails 7.1 creates do. */
+const RAILS = `
+%w[logger rails action_controller/railtie puma rack/handler/puma].each { |name| require name }
+class Shop < Rails::Application
+  config.load_defaults Rails::VERSION::STRING.to_f
+  config.root = __dir__
+  config.eager_load = true
+  config.secret_key_base = 'x' * 64
+  config.hosts.clear
+  config.logger = Logger.new(nil)
+  config.eager_load_paths << "#{root}/lib"
+  routes.append { post '/webhooks', to: 'webhooks#receive' }
+end
+Shop.initialize!
+Rack::Handler::Puma.run(Shop, Port: ENV['PORT'], Host: '127.0.0.1')
 `;
 
 interface Receiver {
@@ -240,6 +258,41 @@ describePython.each(Object.entries(PYTHON))('The receiver with %s', (name, [...w
   it('does not start without a secret', async () => {
     const { code, errors } = await start(await freePort()).ended;
     expect([code, errors]).toEqual([1, expect.stringMatching(/Set (?:WEBHOOK_SECRET|secret) to the secret/)]);
+  }, 60_000);
+});
+
+const hasRails = spawnSync('ruby', ['-e', RAILS.split('\n')[1] ?? '']).status === 0;
+
+(hasRails ? describe : describe.skip)('The receiver with Rails', () => {
+  let shop: string;
+  const start = (port: number, secret?: string): Program =>
+    new Program(join(shop, 'shop.rb'), {
+      node: 'ruby',
+      folder: shop,
+      environment: { PORT: String(port), RAILS_ENV: 'production', ...(secret && { WEBHOOK_SECRET: secret }) },
+    });
+
+  beforeAll(() => {
+    shop = join(folder, 'shop');
+    for (const name of ['app/controllers', 'lib', 'vendor']) mkdirSync(join(shop, name), { recursive: true });
+    writeFileSync(join(shop, 'shop.rb'), RAILS);
+    const controller = readFileSync(join(folder, 'rails_controller.rb'), 'utf8');
+    writeFileSync(join(shop, 'app/controllers/webhooks_controller.rb'), controller);
+    const [, target = ''] = /receiver\.rb to (\w+)/.exec(controller) ?? [];
+    cpSync(join(folder, 'receiver.rb'), join(shop, target, 'receiver.rb'));
+  });
+
+  it('accepts genuine deliveries, and survives everything else', async () => {
+    const port = await freePort();
+    start(port, SECRET);
+    const url = `http://127.0.0.1:${port}/webhooks`;
+    await eventually('the receiver responds', () => statusOf(url, genuine()).catch(() => undefined), 30_000);
+    await expectToGoOn(url, {});
+  }, 120_000);
+
+  it('does not start without a secret', async () => {
+    const { code, errors } = await start(await freePort()).ended;
+    expect([code, errors]).toEqual([1, expect.stringContaining('WEBHOOK_SECRET')]);
   }, 60_000);
 });
 
