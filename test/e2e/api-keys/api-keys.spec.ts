@@ -474,6 +474,18 @@ describe('An API key', () => {
     });
   });
 
+  it('records its last use although the clock was ahead at the use before', async () => {
+    const key = await makeKey();
+    await service.database.query(`UPDATE api_key SET last_used_at = now() + interval '1 day' WHERE id = $1`, [
+      key.id,
+    ]);
+    await service.request('/me', { token: key.secret });
+    await eventually('the use is recorded', async () => {
+      const used = 'SELECT FROM api_key WHERE id = $1 AND last_used_at <= now()';
+      return (await service.database.query(used, [key.id])).length === 1;
+    });
+  });
+
   it.each([
     [{ name: ' ' }, 'The name is blank.'],
     [{ name: 'x'.repeat(101) }, 'must not be greater than 100 characters'],
