@@ -1,4 +1,5 @@
 import { Injectable } from '@nestjs/common';
+import { Any } from 'typeorm';
 import { Transaction } from '../database/index.js';
 import { Clock, HOUR } from '../time/index.js';
 import { isBefore } from './issued-token.entity.js';
@@ -54,6 +55,8 @@ export class SecretVersions {
   /**
    * Ends the newest version after an overlap. The calling code has locked the owner of the versions, and adds the next one.
    *
+   * Deletes all but the newest two, with which a message in progress may still be signed: whoever reads the versions reads all.
+   *
    * @param overlapHours 0 after a leak, which also ends an overlap that is in progress
    * @param inProgress creates the error that is thrown if an overlap is in progress
    * @returns the properties of the next version
@@ -64,12 +67,14 @@ export class SecretVersions {
     overlapHours: number,
     inProgress: () => Error,
   ): Promise<VersionDates> {
-    const [newest, previous] = versions;
+    const [newest, previous, ...older] = versions;
     if (previous && this.overviewOf(versions).overlapEndsAt) {
       // After a leak, nobody must have to wait for the end of the overlap.
       if (overlapHours > 0) throw inProgress();
       await this.transaction.manager.update(entity, previous.id, { acceptedUntil: BEGINNING });
     }
+    if (older.length > 0)
+      await this.transaction.manager.delete(entity, { id: Any(older.map(({ id }) => id)) });
     const signsFrom = new Date(this.clock.milliseconds() + overlapHours * HOUR);
     const acceptedUntil = overlapHours === 0 ? BEGINNING : signsFrom;
     if (newest) await this.transaction.manager.update(entity, newest.id, { acceptedUntil });

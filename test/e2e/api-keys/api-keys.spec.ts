@@ -1,9 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import type { Request } from 'express';
+import { DataSource } from 'typeorm';
 import { CredentialsCheck, SCOPES, type Scope } from '../../../src/infrastructure/auth/index.js';
 import { openRequestContext } from '../../../src/infrastructure/http/index.js';
 import { DAY, HOUR, SECOND } from '../../../src/infrastructure/time/index.js';
 import { ApiClientsService } from '../../../src/modules/api-clients/index.js';
+import { ApiKey } from '../../../src/modules/api-keys/api-key.entity.js';
 import { ApiKeysService } from '../../../src/modules/api-keys/index.js';
 import { actorOf, AuditLog } from '../../../src/modules/audit-logs/index.js';
 import { auditEntries, type AuditEntry } from '../../support/logs/audited.js';
@@ -487,6 +489,18 @@ describe('An API key', () => {
     });
   });
 
+  it('records its last use although the clock was ahead at the use before', async () => {
+    const key = await makeKey();
+    await service.database.query(`UPDATE api_key SET last_used_at = now() + interval '1 day' WHERE id = $1`, [
+      key.id,
+    ]);
+    await service.request('/me', { token: key.secret });
+    await eventually('the use is recorded', async () => {
+      const used = 'SELECT FROM api_key WHERE id = $1 AND last_used_at <= now()';
+      return (await service.database.query(used, [key.id])).length === 1;
+    });
+  });
+
   it.each([
     [{ name: ' ' }, 'The name is blank.'],
     [{ name: 'x'.repeat(101) }, 'must not be greater than 100 characters'],
@@ -516,6 +530,28 @@ describe('An API key', () => {
     const others = await Promise.all(Array.from({ length: 60 }, (_, index) => create(`key ${index}`)));
     expect(others.filter((each) => each === undefined)).toHaveLength(49);
     expect(await keys.list(development.clientId)).toHaveLength(50);
+  });
+
+  it('is not listed after it was replaced and ended, and can be one of 100 replaced keys that are accepted', async () => {
+    const { development } = await service.anotherOrganization();
+    const keys = service.app.get(ApiKeysService);
+    let { stored } = await keys.create(development.clientId, { name: 'often', scopes: ['merchants:read'] });
+    const rotate = async (hours: number): Promise<void> =>
+      void ({ stored } = await keys.rotate(stored.id, hours));
+    for (let rotation = 0; rotation < 3; rotation += 1) await rotate(0);
+    let loaded = 0;
+    const { subscribers } = service.app.get(DataSource);
+    subscribers.push({ listenTo: () => ApiKey, afterLoad: () => void (loaded += 1) });
+    const listed = await keys.list(development.clientId);
+    subscribers.pop();
+    expect([loaded, listed.map(({ id }) => id)]).toEqual([1, [stored.id]]);
+    for (let rotation = 0; rotation < 100; rotation += 1) await rotate(1);
+    await expect(rotate(1)).rejects.toThrow('100 replaced keys of the API client are still accepted');
+    expect(await keys.list(development.clientId)).toHaveLength(101);
+    // After a leak, the key can be replaced nevertheless.
+    await rotate(0);
+    using _later = moveClock(service, HOUR + SECOND);
+    await rotate(1);
   });
 });
 

@@ -140,6 +140,22 @@ describe('The list of customers', () => {
     expect(await usersOn()).toContain('user-3');
   });
 
+  it('gets few users in each transaction, because long identifiers take milliseconds each', async () => {
+    await service.database.query(
+      `INSERT INTO request_log (client_id, environment, created_at, type, method, path, status_code, latency_ms, external_user_id)
+       SELECT $1, 'production', now() - interval '20 days', 'request', 'POST', '/events', 200, 1, 'user-' || n
+         FROM generate_series(1, 1500) n`,
+      [production.clientId],
+    );
+    await job().update();
+    const [row] = await service.database.query<{ users: number; most: number }>(
+      `SELECT sum(count)::integer AS users, max(count)::integer AS most
+         FROM (SELECT count(*) FROM customer_search GROUP BY xmin::text) added`,
+    );
+    expect(row?.users).toBe(1500);
+    expect(row?.most).toBeLessThanOrEqual(500);
+  });
+
   it('finds nothing that has the letters in another order, and leads to each page', async () => {
     await logged(Array.from({ length: 120 }, (_, index) => `user-${String(index).padStart(3, '0')}`));
     const { text } = await visitor.get(`${PATH}?search=resu`);
