@@ -44,6 +44,11 @@ export function allEntries(): readonly MenuEntry[] {
   return entries;
 }
 
+/** Returns the entry to which another page belongs. */
+export function entryThatCovers(page: string): MenuEntry | undefined {
+  return entries.find(({ covers }) => covers?.includes(page));
+}
+
 export function accountEntries(): readonly MenuEntry[] {
   return entries.filter(({ group }) => group === ACCOUNT_MENU);
 }

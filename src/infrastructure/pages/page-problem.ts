@@ -1,6 +1,6 @@
 import type { ApiError, ApiErrorOptions, ProblemRule } from '../errors/index.js';
 import { displayNameOf, MESSAGES, messageAbout } from '../validation/index.js';
-import { isolated, shortened } from './parts/elements.js';
+import { isolated, shortened } from './foreign-text.js';
 
 /** Why a request was refused. */
 export type Refusal = Pick<ApiError, 'message' | 'options'>;

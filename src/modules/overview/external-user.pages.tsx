@@ -3,7 +3,7 @@ import type { ComponentChildren, VNode } from 'preact';
 import { AccessibleClients } from '../../infrastructure/auth/index.js';
 import type { PlatformEnvironment } from '../../infrastructure/config/index.js';
 import {
-  allCustomers,
+  allUsers,
   Badge,
   ButtonLink,
   ConfirmPage,
@@ -204,7 +204,7 @@ function externalUserPage(environment: PlatformEnvironment, props: ExternalUserP
   const erasure = dashboardPath(environment, 'external-users', 'erase');
   return {
     title: isolated(user),
-    parent: allCustomers(environment),
+    parent: allUsers(environment),
     actions: (
       <ButtonLink
         permission={EXTERNAL_USER_PERMISSIONS.eraseExternalUser}
@@ -267,8 +267,17 @@ function externalUserPage(environment: PlatformEnvironment, props: ExternalUserP
   };
 }
 
-function isUnknown({ user: _, events, ...found }: ExternalUserPageProps): boolean {
-  return events === 0 && Object.values(found).every((things) => things?.length === 0);
+function isUnknown({
+  events,
+  entries,
+  accounts,
+  links,
+  agents,
+  sessions,
+  mcpTokens,
+}: ExternalUserPageProps): boolean {
+  const found = [entries, accounts, links, agents, sessions, mcpTokens];
+  return events === 0 && found.every((things) => things?.length === 0);
 }
 
 /** Nothing about a user is shown while it is being erased, apart from how much is left. */
@@ -286,7 +295,7 @@ function erasurePage(
   const isPartial = counts.some((count) => count >= COUNTED);
   return noticePage({
     title: 'A user is being erased',
-    parent: allCustomers(environment),
+    parent: allUsers(environment),
     notice: MESSAGES.erased,
     text: (
       <Details

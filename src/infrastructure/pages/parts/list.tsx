@@ -9,7 +9,9 @@ import { EXPORT_FORMATS } from '../export-file.js';
 import { localTimeOf } from '../page-input.js';
 import { ZONE_PARAMETER } from '../time-zones.js';
 import { Form, SelectField, TextField, ZoneField } from './form.js';
-import { Done, Foreign, isolated, Middle, shortened } from './elements.js';
+import { isolated, shortened } from '../foreign-text.js';
+import { entryThatCovers } from '../menu.js';
+import { Done, Foreign, Middle } from './elements.js';
 import { Icon, type IconName } from './icon.js';
 
 /** The list that filters and live updates replace. */
@@ -463,14 +465,17 @@ export function pathWith(
   return parameters.length === 0 ? path : `${path}?${text}`;
 }
 
+const PAGE_OF_USER = 'external-users';
+
 /** Returns the path of the page about a user of the organization. */
 export function pathOfUser(environment: PlatformEnvironment, user: string): string {
-  return pathWith(dashboardPath(environment, 'external-users'), { external_user_id: user }, {});
+  return pathWith(dashboardPath(environment, PAGE_OF_USER), { external_user_id: user }, {});
 }
 
 /** Returns the page with all users of the organization, as the parent of those about one of them. */
-export function allCustomers(environment: PlatformEnvironment): NonNullable<Page['parent']> {
-  return { title: 'Customers', path: dashboardPath(environment, 'customers') };
+export function allUsers(environment: PlatformEnvironment): Page['parent'] {
+  const entry = entryThatCovers(PAGE_OF_USER);
+  return entry && { title: entry.label, path: dashboardPath(environment, entry.path) };
 }
 
 interface VisitOfList {
@@ -490,7 +495,7 @@ export function headingOfUser(
 ): Pick<Page, 'title' | 'about' | 'parent'> {
   const user = query['external_user_id'];
   if (typeof user !== 'string' || user === '') return { title, about };
-  return { title: isolated(user.slice(0, MAX_EXTERNAL_USER_ID_LENGTH)), parent: allCustomers(environment) };
+  return { title: isolated(user.slice(0, MAX_EXTERNAL_USER_ID_LENGTH)), parent: allUsers(environment) };
 }
 
 /** Letters of other scripts, which browsers encode themselves: three times as long, for each row of a list. */

@@ -2,7 +2,8 @@ import type { ComponentChildren, VNode, FunctionComponent } from 'preact';
 import { mayPerform, type DashboardPermission } from '../../auth/index.js';
 import { usePage } from '../page.js';
 import { dayInWords, localDay, offsetAt, UTC } from '../time-zones.js';
-import { ButtonLink, ClockTime, Foreign, Middle, Moment, shortened } from './elements.js';
+import { shortened } from '../foreign-text.js';
+import { ButtonLink, ClockTime, Foreign, Middle, Moment } from './elements.js';
 
 /**
  * The kind of values that a column shows. Its width and how a long value is shortened follow from it, so that each row is one line:
