@@ -1,9 +1,11 @@
 import { Injectable } from '@nestjs/common';
-import { Any } from 'typeorm';
 import { Transaction } from '../database/index.js';
 import { Clock, HOUR } from '../time/index.js';
 import { isBefore } from './issued-token.entity.js';
 import type { SecretVersion } from './secret-version.entity.js';
+
+/** A statement has parameters for so many. A version that 0.4.0 or an earlier release has left may wait for a later rotation. */
+const DELETED_AT_ONCE = 1_000;
 
 /** Until when a version without overlap is accepted: it must not be accepted again if the clock is set back. */
 const BEGINNING = new Date(0);
@@ -73,8 +75,8 @@ export class SecretVersions {
       if (overlapHours > 0) throw inProgress();
       await this.transaction.manager.update(entity, previous.id, { acceptedUntil: BEGINNING });
     }
-    if (older.length > 0)
-      await this.transaction.manager.delete(entity, { id: Any(older.map(({ id }) => id)) });
+    const deletable = older.slice(-DELETED_AT_ONCE).map(({ id }) => id);
+    if (deletable.length > 0) await this.transaction.manager.delete(entity, deletable);
     const signsFrom = new Date(this.clock.milliseconds() + overlapHours * HOUR);
     const acceptedUntil = overlapHours === 0 ? BEGINNING : signsFrom;
     if (newest) await this.transaction.manager.update(entity, newest.id, { acceptedUntil });
