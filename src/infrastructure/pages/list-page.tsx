@@ -146,7 +146,12 @@ function listPage<Row, Query>(
     messages,
     content: filters ? (
       <>
-        <FilterForm tools={result?.tools} apply={apply} canBeLive={canBeLive}>
+        <FilterForm
+          tools={result?.tools}
+          apply={apply}
+          canBeLive={canBeLive}
+          opensPage={list.requires !== undefined}
+        >
           {filters}
         </FilterForm>
         {isSplit ? <SplitView entriesPath={list.entriesPath}>{results}</SplitView> : results}

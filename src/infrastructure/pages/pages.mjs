@@ -28,6 +28,8 @@ let pressed;
 
 const valuesOf = (form) => String(new URLSearchParams(new FormData(form)));
 const apply = (form) => {
+  // A form that opens another page does so when the user sends it.
+  if (!form.hasAttribute('hx-get')) return;
   if (form.isConnected && form.checkValidity() && valuesOf(form) !== applied.get(form)) form.requestSubmit();
 };
 

@@ -1,5 +1,5 @@
 import { Controller, Get, Inject } from '@nestjs/common';
-import type { ComponentChildren, VNode } from 'preact';
+import type { VNode } from 'preact';
 import { AccessibleClients } from '../../infrastructure/auth/index.js';
 import type { PlatformEnvironment } from '../../infrastructure/config/index.js';
 import {
@@ -223,7 +223,9 @@ function externalUserPage(environment: PlatformEnvironment, props: ExternalUserP
         <Counts {...props} />
         {isUnknown(props) ? (
           <EmptyState title="Nothing is known about this customer">
-            <p>{`No request, event or account of the ${environment} environment has this identifier.`}</p>
+            <p>
+              {`No request or event of the last 7 days has this identifier, and no account, session, link, agent or token of the ${environment} environment.`}
+            </p>
           </EmptyState>
         ) : null}
         <Section title="Latest activity" rows={props.entries ?? []}>
@@ -312,14 +314,11 @@ function erasurePage(
 /** How much there is of each kind, with links to the lists. */
 function Counts({ user, ...found }: ExternalUserPageProps): VNode {
   const { environment } = usePage();
-  const linked = (page: string, count: number | undefined, period?: string): ComponentChildren =>
-    count === 0 ? (
-      '0'
-    ) : (
-      <a href={pathWith(dashboardPath(environment, page), { external_user_id: user }, { period })}>
-        {inWords(count)}
-      </a>
-    );
+  const linked = (page: string, count: number | undefined, period?: string): VNode => (
+    <a href={pathWith(dashboardPath(environment, page), { external_user_id: user }, { period })}>
+      {inWords(count)}
+    </a>
+  );
   return (
     <Tiles
       entries={[

@@ -50,7 +50,7 @@ describe('The page about merchant accounts', () => {
         expect.any(String) as string,
       ],
     ]);
-    expect(text).toContain('<h1>user "1" &amp; +Ä</h1>');
+    expect(text).toContain('<h1>user &quot;1&quot; &amp; +Ä</h1>');
   });
 
   it('does not show the accounts in the other environment or to another organization', async () => {

@@ -259,7 +259,7 @@ describe('The pages about webhook endpoints', () => {
     expect(list).toContain(`${receiver.url}/hook`);
     expect(list).not.toContain('Create endpoint');
     const page = textOf(await viewer.get(`${ENDPOINTS}/${id}`));
-    expect(page).toMatch(/hook Last recovery Success rate/);
+    expect(page).toMatch(/hook Last recovery Healthy Success rate/);
     expect((await viewer.get(`${ENDPOINTS}/${id}`)).text).not.toContain('/api-credentials"');
     expect(textOf(await viewer.get(`${ENDPOINTS}/${id}/recover`))).not.toContain('Start a recovery');
     await eventuallyShows(`${EVENTS}/${eventId}`, 'Succeeded');
@@ -400,7 +400,7 @@ describe('The pages about events', () => {
     const path = `${EVENTS}/${eventId}`;
     const failed = await eventuallyShows(path, 'Failed');
     expect(textOf(failed)).toMatch(
-      /CARD_UPDATED .* user-8f3a .*hook Failed HTTP 503 .* 3 None Send again .*other Not sent No attempt 0 Not subscribed/,
+      /CARD_UPDATED .* user-8f3a .*hook Failed HTTP 503 3 None Send again .*other Not sent No attempt 0 Not subscribed/,
     );
     const result = String.raw`\S+ \S+ \S+ Attempt \d HTTP 503 \d+ ms `;
     expect(textOf(failed)).toMatch(new RegExp(` \\S+ \\S+ \\S+ Published ${result.repeat(3)}`));

@@ -28,6 +28,8 @@ interface FilterFormProps {
   readonly canBeLive?: boolean;
   /** Whether updates are live unless the user stops them. */
   readonly isLive?: boolean;
+  /** Whether the filters lead to another page: not only the results are replaced then. */
+  readonly opensPage?: boolean;
   /** Links such as `ToolLink` and `Exports`. */
   readonly tools?: ComponentChildren;
   readonly children: ComponentChildren;
@@ -45,6 +47,7 @@ export function FilterForm({
   hasClear = true,
   canBeLive = false,
   isLive = false,
+  opensPage = false,
   tools,
   children,
 }: FilterFormProps): VNode {
@@ -54,17 +57,7 @@ export function FilterForm({
     <>
       <Done messages={SAVED_FILTERS_MESSAGES} />
       <div class="filter-line">
-        <form
-          class="filters"
-          method="get"
-          action={path}
-          hx-get={path}
-          hx-target={`#${RESULTS}`}
-          hx-select={`#${RESULTS}`}
-          hx-select-oob={`#${TOOLS}`}
-          hx-swap="outerHTML"
-          hx-push-url="true"
-        >
+        <form class="filters" method="get" action={path} {...(opensPage ? {} : replacingResults(path))}>
           {/* On a phone, a script closes more than two filters until they are wanted. */}
           <details open>
             <summary>Filters</summary>
@@ -91,6 +84,15 @@ export function FilterForm({
     </>
   );
 }
+
+const replacingResults = (path: string): Readonly<Record<string, string>> => ({
+  'hx-get': path,
+  'hx-target': `#${RESULTS}`,
+  'hx-select': `#${RESULTS}`,
+  'hx-select-oob': `#${TOOLS}`,
+  'hx-swap': 'outerHTML',
+  'hx-push-url': 'true',
+});
 
 /** Parameters that control only the page, or are part of another filter. */
 const NO_FILTERS: ReadonlySet<string> = new Set(['cursor', 'trail', 'live', 'done', 'zone']);

@@ -183,6 +183,7 @@ function endpointPage(
               content: (
                 <Details
                   entries={[
+                    ['Status', <EndpointStatus key="status" endpoint={endpoint} />],
                     ['Description', endpoint.description],
                     [
                       'Events',
