@@ -2,8 +2,8 @@ import java.io.IOException;
 import java.io.InputStream;
 import java.nio.charset.StandardCharsets;
 import java.time.Instant;
-import java.util.Map;
 import org.springframework.beans.factory.annotation.Value;
+import org.springframework.http.HttpHeaders;
 import org.springframework.http.ResponseEntity;
 import org.springframework.util.Assert;
 import org.springframework.web.bind.annotation.PostMapping;
@@ -31,13 +31,14 @@ public class SpringReceiver {
 
     /** The body is a stream, not a class of yours: from an object that Jackson has parsed, the bytes cannot be restored. */
     @PostMapping("/webhooks")
-    public ResponseEntity<Void> receive(InputStream body, @RequestHeader Map<String, String> headers) throws IOException {
+    public ResponseEntity<Void> receive(InputStream body, @RequestHeader HttpHeaders headers) throws IOException {
         byte[] bytes = body.readNBytes(MAX_BODY + 1);
         if (bytes.length > MAX_BODY) return ResponseEntity.status(413).build();
-        if (!Receiver.verify(bytes, headers, secret, Instant.now().getEpochSecond()))
+        if (!Receiver.verify(bytes, headers.toSingleValueMap(), secret, Instant.now().getEpochSecond()))
             return ResponseEntity.status(401).build();
         // Add the event to your queue here, unless it contains this ID already, and process it afterward.
-        System.out.println(headers.get("webhook-id") + " " + new String(bytes, StandardCharsets.UTF_8));
+        // A map of headers would have no `webhook-id` behind a proxy that writes `Webhook-Id`.
+        System.out.println(headers.getFirst("webhook-id") + " " + new String(bytes, StandardCharsets.UTF_8));
         return ResponseEntity.ok().build();
     }
 }

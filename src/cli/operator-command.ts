@@ -18,7 +18,7 @@ export const COMMANDS = {
   'service-token': 'Credentials of the platform’s own services',
   'token-key': 'The keys that sign access tokens',
   migrate: 'Update the schema of the database',
-  doctor: 'Check settings, database, keys, Redis, mail and text messages, and say what to do',
+  doctor: 'Check settings, the database and what else the service uses, and say what to do',
 } as const;
 
 export type CommandName = keyof typeof COMMANDS;

@@ -43,6 +43,13 @@ function rowsIn(text: string): string[][] {
     );
 }
 
+/** Returns the paths of the files of `src` whose names end like this. */
+function sourceFiles(ending: string): string[] {
+  return readdirSync(join(import.meta.dirname, '../../src'), { recursive: true, encoding: 'utf8' })
+    .filter((file) => file.endsWith(ending))
+    .map((file) => `src/${file}`);
+}
+
 /** Returns the value of a constant that a module does not export. */
 function constant(file: string, name: string): number {
   const [, value] = new RegExp(`const ${name} = ([\\d_]+);`).exec(committed(`src/modules/${file}`)) ?? [];
@@ -62,6 +69,61 @@ describe('The pages for operators', () => {
         .map((name) => `${page}: ${name}`),
     );
     expect(unknown).toEqual([]);
+  });
+});
+
+describe('docs/operations-commands.md', () => {
+  it('names the checks of doctor', () => {
+    const source = committed('src/cli/commands/doctor.command.ts');
+    const checks = [...source.matchAll(/this\.(?:add|examine)\(\s*['`]([^'`$]+)/g)].map(([, name = '']) =>
+      name.trim(),
+    );
+    const [, sentence = ''] =
+      /has these checks: ([^.]+)\./.exec(committed('docs/operations-commands.md')) ?? [];
+    const named = [...sentence.matchAll(/`([^`]+)`/g)].map(([, name]) => name?.replaceAll(/\s+/g, ' '));
+    expect(named.toSorted()).toEqual([...new Set(checks)].toSorted());
+  });
+});
+
+describe('docs/operations-data.md', () => {
+  it('says how long the rows of each table are kept that the code deletes', () => {
+    const tables = sourceFiles('.entity.ts').flatMap((file) =>
+      committed(file)
+        .split('@Entity(')
+        .filter((entity) => entity.includes('@DeleteAfter('))
+        .map((entity) => /name: '(\w+)'/.exec(entity)?.[1]),
+    );
+    const rows = rowsIn(section('docs/operations-data.md', '## Data retention'));
+    const named = rows.flatMap(([, , cell = '']) => [...cell.matchAll(/`(\w+)`/g)].map(([, name]) => name));
+    expect(tables.length).toBeGreaterThan(20);
+    expect(tables.filter((table) => !named.includes(table))).toEqual([]);
+    const schema = committed('docs/schema.sql');
+    expect(named.filter((name) => !schema.includes(` TABLE ${name} (`))).toEqual([]);
+  });
+});
+
+describe('docs/operations-logins.md', () => {
+  const rows = rowsIn(section('docs/operations-logins.md', '## Limits'));
+  const labels = rows.map(([, , , label = '']) => label.replaceAll('`', ''));
+
+  it('lists the limits on attempts of people', () => {
+    const others = ['sign-in-links', 'sign-in-links-of-client', 'refused-attempts'];
+    const limits = sourceFiles('.ts').flatMap((file) =>
+      [...committed(file).matchAll(/\.limit\('([\w-]+)'/g)].map(([, name = '']) => name),
+    );
+    expect(limits.length).toBeGreaterThan(20);
+    expect([...labels, ...others].toSorted()).toEqual(limits.toSorted());
+  });
+
+  it('has every limit on guesses that an alert watches', () => {
+    const alerts = committed('docs/monitoring/alerts.yaml').split('- alert: GuessingAttempts')[1] ?? '';
+    const [, watched = ''] = /limit=~"([^"]+)"/.exec(alerts) ?? [];
+    const alert = new RegExp(`^(?:${watched})$`);
+    // Links and messages, and the beginnings of logins.
+    const noGuess = /^(?:invitation-.+|passkey-.+|reset-.+|sso-begin)$/;
+    expect(labels.filter((label) => !noGuess.test(label))).toEqual(
+      labels.filter((label) => alert.test(label)),
+    );
   });
 });
 

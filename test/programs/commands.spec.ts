@@ -317,7 +317,7 @@ describe('mcs-admin', () => {
       secret: expect.stringMatching(SECRET),
     });
     expect(rotated['secret']).not.toBe(development.secret);
-    expect(enabled).toEqual({ client_id, enabled: 'identify-detected-accounts' });
+    expect(enabled).toEqual({ client_id, enabled: 'identify-detected-accounts', changed: true });
 
     const [listed, ofOrganization, activated] = await Promise.all([
       cli('client list'),
@@ -556,7 +556,9 @@ describe('mcs-admin', () => {
     const rotated = await result<{ secret: string }>(`client rotate-secret --client ${client.client_id}`);
     await result(`client activate-secret --client ${client.client_id}`);
     await result(`client activate-secret --client ${client.client_id}`);
-    await result(`client enable --client ${client.client_id} --operation identify-detected-accounts`);
+    const enable = `client enable --client ${client.client_id} --operation identify-detected-accounts`;
+    expect(await result(enable)).toMatchObject({ changed: true });
+    expect(await result(enable)).toMatchObject({ changed: false });
     for (const { secret } of [client, created.production, rotated]) rememberSecret(secret);
     rememberSecret(created.dashboard.password, added.password);
 

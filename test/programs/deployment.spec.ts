@@ -1,9 +1,19 @@
-import { execFile, spawn } from 'node:child_process';
+import { execFile, execFileSync, spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
-import { existsSync, lstatSync, readdirSync, readFileSync, statSync } from 'node:fs';
+import {
+  existsSync,
+  lstatSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
 import type { IncomingMessage } from 'node:http';
 import { request } from 'node:https';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { promisify } from 'node:util';
@@ -528,6 +538,28 @@ describe('deploy/systemd/mcs-admin', () => {
       expect(program).toMatch(new RegExp(`--(?:uid|property=${setting})=${value}\\b`));
     }
     expect(program).toContain('bin/mcs-admin.js "$@"');
+  });
+
+  it.each([
+    ['doctor', false],
+    ['migrate', true],
+    ['database distribute', true],
+  ])('gives the URL of the owner only to what changes the schema: %s', (command, hasOwner) => {
+    const programs = mkdtempSync(join(tmpdir(), 'mcs-admin-'));
+    for (const [name, script] of [
+      ['id', 'echo 0'],
+      ['systemd-run', `printf '%s\\n' "$@"`],
+    ] as const)
+      writeFileSync(join(programs, name), `#!/bin/sh\n${script}\n`, { mode: 0o755 });
+    const output = execFileSync(join(PROJECT, 'deploy/systemd/mcs-admin'), command.split(' '), {
+      encoding: 'utf8',
+      env: { PATH: `${programs}:${process.env.PATH}`, owner: 'of the shell' },
+    });
+    rmSync(programs, { recursive: true });
+    const [, ...files] = output.split('--property=EnvironmentFile=').map((text) => text.split('\n')[0]);
+    const owner = hasOwner ? ['-/etc/merchant-connectivity/migrate.env'] : [];
+    expect(files).toEqual(['/etc/merchant-connectivity/service.env', ...owner]);
+    expect(output).not.toContain('of the shell');
   });
 });
 

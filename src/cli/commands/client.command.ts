@@ -105,11 +105,11 @@ CLIENT_COMMAND.command('enable')
     if (operation !== IDENTIFY_OPERATION_NAME)
       throw new OperatorError(`The operation must be ${IDENTIFY_OPERATION_NAME}.`);
     const change = await changeOf(app, client, 'client.update');
-    await app.get(OperatorAudit).run(
+    const changed = await app.get(OperatorAudit).run(
       () => app.get(ApiClientsService).enableOperation(client, operation),
-      () => [change],
+      (didChange) => (didChange ? [change] : []),
     );
-    return { client_id: client, enabled: operation };
+    return { client_id: client, enabled: operation, changed };
   });
 
 function withSecret({ clientId, environment, secret }: IssuedCredentials): object {

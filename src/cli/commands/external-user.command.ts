@@ -48,7 +48,7 @@ EXTERNAL_USER_COMMAND.command('erasure')
 
 /** @throws OperatorError if no user can have this identifier */
 async function userOf({ user }: UserOptions): Promise<string> {
-  const externalUserId = user ?? (await readSecret());
+  const externalUserId = user ?? (await readSecret('ID of the user'));
   const problem = validateText('user', externalUserId, MAX_EXTERNAL_USER_ID_LENGTH);
   if (problem !== undefined) throw new OperatorError(problem);
   return externalUserId;

@@ -1,10 +1,20 @@
 import { stdin } from 'node:process';
+import type { Readable } from 'node:stream';
 import { text } from 'node:stream/consumers';
 import { OperatorError } from '../../infrastructure/errors/index.js';
+import { printSentence } from '../output.js';
 
-/** Reads a secret from standard input; an argument would be visible in the list of processes. */
-export async function readSecret(): Promise<string> {
-  const secret = (await text(stdin)).replace(/\r?\n$/, '');
+/**
+ * Reads a secret from standard input; an argument would be visible in the list of processes.
+ *
+ * @param what asked for on a terminal, where the command would seem to hang otherwise
+ */
+export async function readSecret(
+  what: string,
+  input: Readable & { readonly isTTY?: boolean } = stdin,
+): Promise<string> {
+  if (input.isTTY) printSentence(`Type the ${what}, then press Enter and Ctrl+D. The terminal shows it.`);
+  const secret = (await text(input)).replace(/\r?\n$/, '');
   if (secret === '') throw new OperatorError('Standard input is empty.');
   return secret;
 }

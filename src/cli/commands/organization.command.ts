@@ -23,7 +23,7 @@ ORGANIZATION_COMMAND.command('create')
   .requiredOption('--owner-name <name>', 'name of the owner')
   .option('--password-stdin', 'read the owner’s password from standard input')
   .onApplication<CreateOptions>(async (app, { name, ownerEmail, ownerName, passwordStdin }) => {
-    const password = passwordStdin ? { ownerPassword: await readSecret() } : {};
+    const password = passwordStdin ? { ownerPassword: await readSecret('password') } : {};
     const organizations = app.get(OrganizationsService);
     const prepared = await organizations.prepare({
       name,

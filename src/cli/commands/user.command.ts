@@ -37,7 +37,7 @@ USER_COMMAND.command('add')
     const { organization: organizationId, email, name, role, passwordStdin } = options;
     if (!ROLES.includes(role)) throw new OperatorError(`The role must be one of ${ROLES.join(', ')}.`);
     await app.get(OrganizationsService).requireForOperator(organizationId);
-    const password = passwordStdin ? await readSecret() : undefined;
+    const password = passwordStdin ? await readSecret('password') : undefined;
     const users = app.get(DashboardUsersService);
     const user = await users.prepare({
       organizationId,

@@ -82,10 +82,13 @@ export async function checkDatabase(
   startTimeoutMilliseconds = 0,
 ): Promise<void> {
   await withDatabase({ url, authority }, startTimeoutMilliseconds, async (dataSource) => {
-    const { pending } = await refuseForeignSchema(dataSource);
+    const { isNew, pending } = await refuseForeignSchema(dataSource);
     if (pending.length > 0) {
+      const state = isNew
+        ? 'has no tables of this service: DATABASE_URL leads to another database, or the migration has yet to run'
+        : `is older than this release: ${listed(pending)} did not run`;
       throw new DatabaseStartError(
-        `The schema of the database is older than this release: ${listed(pending)} did not run. Run "mcs-admin migrate" first, or set MIGRATE_ON_START=on.`,
+        `The schema of the database ${state}. Run "mcs-admin migrate" first, or set MIGRATE_ON_START=on.`,
       );
     }
   });
@@ -275,10 +278,15 @@ const RESTRICTED_TABLES: Readonly<Record<string, string>> = {
  * created.
  */
 async function grantToServiceRole(dataSource: DataSource, role: string): Promise<void> {
-  const [{ name, schema }] = await dataSource.query(
-    'SELECT quote_ident($1) AS name, quote_ident(current_schema()) AS schema',
+  const [{ name, schema, exists }] = await dataSource.query(
+    `SELECT quote_ident($1) AS name, quote_ident(current_schema()) AS schema,
+            EXISTS (SELECT FROM pg_roles WHERE rolname = $1) AS exists`,
     [role],
   );
+  if (!exists)
+    throw new DatabaseStartError(
+      `The role "${role}" of DATABASE_URL does not exist. Create it, and run "mcs-admin migrate" again: docs/database.md, "Database roles".`,
+    );
   const tables = 'SELECT, INSERT, UPDATE, DELETE';
   await dataSource.transaction(async (transaction) => {
     await transaction.query(`GRANT USAGE ON SCHEMA ${schema} TO ${name}`);

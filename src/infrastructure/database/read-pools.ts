@@ -70,7 +70,12 @@ export class PoolMetrics {
 }
 
 /** The statement exceeded its timeout, or waited that long for a connection. */
-export class QueryTimeout extends Error {}
+export class QueryTimeout extends Error {
+  /** Whether the statement ran, and did not only wait. */
+  get hasRun(): boolean {
+    return isStatementCanceled(this.cause);
+  }
+}
 
 export interface ReadPoolOptions {
   readonly connections: number;

@@ -4,7 +4,7 @@ import type { Request, Response } from 'express';
 import { INVALID_FIELD } from '../errors/index.js';
 import { inTurn } from './body-turns.js';
 import { isMediaType, UTF8 } from './media-type.js';
-import { BodyReader } from './request-body.js';
+import { BodyReader, incompleteBody } from './request-body.js';
 
 /** Bytes. The longest usual form holds a password and two tokens. */
 export const FORM_LIMIT = 16_384;
@@ -98,7 +98,7 @@ export async function readForm(
   if (!(hasFiles ? FILES_MEDIA_TYPE.test(type) : isMediaType(type, FORM_MEDIA_TYPE, FORM_CHARSETS))) {
     throw INVALID_FIELD.error(`The request body must be ${hasFiles ? FORM_WITH_FILES : FORM}.`);
   }
-  const bytes = await new BodyReader(limit, incomplete).receive(request, response);
+  const bytes = await new BodyReader(limit).receive(request, response);
   return inTurn(request, bytes, () => parseForm(bytes, type, hasFiles));
 }
 
@@ -143,7 +143,7 @@ async function fieldsAndFiles(bytes: Buffer, type: string): Promise<FormFields> 
   const parsed = await new globalThis.Response(new Uint8Array(bytes), { headers: { 'content-type': type } })
     .formData()
     .catch(() => {
-      throw incomplete();
+      throw incompleteBody();
     });
   const fields = new URLSearchParams();
   const files = new Map<string, Buffer>();
@@ -152,8 +152,4 @@ async function fieldsAndFiles(bytes: Buffer, type: string): Promise<FormFields> 
     else if (value.size > 0) files.set(name, Buffer.from(await value.arrayBuffer()));
   }
   return new FormFields(fields, files);
-}
-
-function incomplete(): Error {
-  return INVALID_FIELD.error('The request body is not complete.');
 }

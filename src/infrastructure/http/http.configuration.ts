@@ -53,7 +53,7 @@ export class HttpConfiguration implements FurtherRules, ProductionRules {
 
   @EnvironmentVariable(
     'CORS_ORIGINS',
-    'Comma-separated list of origins whose pages may request `POST /session/open`, `POST /apply`, the agent connector (`POST /mcp`) and the API document (`GET /openapi.json`, `/openapi-3.0.json` and `/openapi.yaml`) in a browser, such as `https://careers.example.com` or, of an extension or app, `chrome-extension://<id>` or `capacitor://localhost`; `*` for all. `null` allows every page without an origin: local files, and what any site shows in a sandbox. The default is the origins of this machine (`localhost`, `127.0.0.1`) and `null`; in production, none. Cookies are never allowed.',
+    'Comma-separated list of origins whose pages may request `POST /session/open`, `POST /apply`, the agent connector (`POST /mcp`, and what agents request to log in) and the API document (`GET /openapi.json`, `/openapi-3.0.json` and `/openapi.yaml`) in a browser, such as `https://careers.example.com` or, of an extension or app, `chrome-extension://<id>` or `capacitor://localhost`; `*` for all. `null` allows every page without an origin: local files, and what any site shows in a sandbox. The default is the origins of this machine (`localhost`, `127.0.0.1`) and `null`; in production, none. Cookies are never allowed.',
   )
   @Satisfies(
     areOrigins,

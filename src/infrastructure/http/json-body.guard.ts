@@ -32,8 +32,8 @@ export const NOT_JSON = 'The request body is not valid JSON.';
 export const NEITHER_JSON_NOR_LINES =
   'The request body must be application/json or application/x-ndjson in UTF-8.';
 
-const reader = new BodyReader(BODY_LIMIT, () => notJson());
-const strangersReader = new BodyReader(STRANGERS_LIMIT, () => notJson());
+const reader = new BodyReader(BODY_LIMIT);
+const strangersReader = new BodyReader(STRANGERS_LIMIT);
 /** RFC 8259, section 8.1: JSON between systems is UTF-8. `fatal` rejects other bytes. */
 const utf8 = new TextDecoder('utf-8', { fatal: true });
 /** Also the types of formats that are JSON (RFC 6839, section 3.1), which no form of another site can send. */
@@ -69,7 +69,7 @@ export function JsonOrLinesBodyGuard(
   member: string,
   { size, items }: { readonly size: number; readonly items: number },
 ): Type<CanActivate> {
-  const largeReader = new BodyReader(size, () => notJson());
+  const largeReader = new BodyReader(size);
   const limits = { ...LIMITS, values: items * VALUES_PER_ITEM };
   @Injectable()
   class LinesGuard implements CanActivate {
@@ -133,7 +133,7 @@ function decode(bytes: Buffer): string {
   try {
     return utf8.decode(bytes);
   } catch {
-    throw notJson();
+    throw INVALID_FIELD.error(`${NOT_JSON} It is not encoded in UTF-8.`);
   }
 }
 

@@ -47,6 +47,9 @@ function encodingsOf({ headers }: Request): string[] {
   return names.map((name) => name.trim()).filter((name) => !NO_CODING.has(name));
 }
 
+/** The message about a body that cannot be decompressed. */
+export const NOT_COMPRESSED =
+  'The request body is not compressed as the Content-Encoding header says, or is not complete.';
 const SCATTERED = 'The request body has too many small chunks. Send larger chunks.';
 const CONTINUE = /^100-continue$/i;
 
@@ -55,14 +58,8 @@ const CONTINUE = /^100-continue$/i;
  * of it.
  */
 export class BodyReader {
-  /**
-   * @param limit bytes, of the body as sent and after decompression
-   * @param broken creates the error for a body that is truncated or whose compression is invalid
-   */
-  constructor(
-    private readonly limit: number,
-    private readonly broken: () => Error,
-  ) {}
+  /** @param limit bytes, of the body as sent and after decompression */
+  constructor(private readonly limit: number) {}
 
   /** Returns the bytes of the body, or an empty buffer without a body. Stops at the limit. */
   async receive(request: Request, response: Response): Promise<Buffer> {
@@ -90,7 +87,7 @@ export class BodyReader {
   /** Copies the pieces into one buffer as they arrive. */
   private collect(request: Request): Promise<Buffer> {
     // The stream of a client that disconnected, for example while its request waited in a queue, emits no event any more.
-    if (request.destroyed) return Promise.reject(this.broken());
+    if (request.destroyed) return Promise.reject(incompleteBody());
     return new Promise((resolve, reject) => {
       let bytes = EMPTY;
       let length = 0;
@@ -98,7 +95,7 @@ export class BodyReader {
         request.pause();
         reject(error);
       };
-      request.on('error', () => reject(this.broken()));
+      request.on('error', () => reject(incompleteBody()));
       request.on('data', (piece: Buffer) => {
         const start = length;
         length += piece.length;
@@ -138,11 +135,15 @@ export class BodyReader {
     } catch (error) {
       throw (error as NodeJS.ErrnoException).code === 'ERR_BUFFER_TOO_LARGE'
         ? this.tooLarge()
-        : this.broken();
+        : INVALID_FIELD.error(NOT_COMPRESSED);
     }
   }
 
   private tooLarge(): Error {
     return PAYLOAD_TOO_LARGE.error(bodyTooLarge(this.limit));
   }
+}
+
+export function incompleteBody(): Error {
+  return INVALID_FIELD.error('The request body is not complete.');
 }

@@ -5,7 +5,7 @@ import { TOO_MANY_REQUESTS, type ApiError } from '../errors/index.js';
 import type { AttributedClient } from '../http/index.js';
 import { CounterMetric, Metrics } from '../metrics/index.js';
 import { AttemptLimitsRepository, type LimitedAttempt } from '../rate-limiting/index.js';
-import { DAY, HOUR } from '../time/index.js';
+import { DAY, HOUR, SECOND } from '../time/index.js';
 import { TextMessagesConfiguration, type TwilioAccount } from './messages.configuration.js';
 import type { HttpClient, OutgoingResult } from '../http-client/index.js';
 import type { MessageFiles } from './message-files.js';
@@ -14,6 +14,8 @@ export interface AddressedText {
   /** E.164. */
   readonly to: string;
   readonly body: string;
+  /** Milliseconds after which the text is useless, and must not arrive any more. */
+  readonly lifetime: number;
 }
 
 /** Why no message to a phone number can ever be delivered. */
@@ -65,6 +67,9 @@ const PERMANENT_ERRORS: ReadonlyMap<string | undefined, UndeliverableReason> = n
   ['21408', 'regionDisabled'],
 ]);
 
+/** Seconds: the longest `ValidityPeriod` that every provider accepts, and their default. */
+const MAX_VALIDITY = 14_400;
+
 /** Sends text messages through Twilio's Messages API. A message is sent once and never retried, so it cannot arrive twice. */
 export class TwilioTextMessageSender extends TextMessageSender {
   readonly outcome = 'accepted';
@@ -76,10 +81,16 @@ export class TwilioTextMessageSender extends TextMessageSender {
     super();
   }
 
-  override async deliver({ to, body }: AddressedText): Promise<void> {
+  override async deliver({ to, body, lifetime }: AddressedText): Promise<void> {
     const { from } = this.account;
     const sender = from.startsWith('MG') ? 'MessagingServiceSid' : 'From';
-    const result = await post(this.account, this.http, { To: to, [sender]: from, Body: body });
+    const result = await post(this.account, this.http, {
+      To: to,
+      [sender]: from,
+      Body: body,
+      // A message that waits at the provider longer, for example because the phone is off, would lead to a link that has expired.
+      ValidityPeriod: String(Math.min(Math.floor(lifetime / SECOND), MAX_VALIDITY)),
+    });
     const isAccepted = result.statusCode >= 200 && result.statusCode < 300;
     if (isAccepted) return;
     const reason = PERMANENT_ERRORS.get(codeIn(result));
@@ -96,7 +107,8 @@ export class TwilioTextMessageSender extends TextMessageSender {
  */
 export async function checkTwilio(account: TwilioAccount, http: HttpClient): Promise<string | undefined> {
   const result = await post(account, http, {});
-  return result.statusCode === 400 ? undefined : problemIn(result);
+  // A server that is not the provider, such as a proxy, refuses the request without a code.
+  return result.statusCode === 400 && codeIn(result) !== undefined ? undefined : problemIn(result);
 }
 
 function post(
@@ -124,8 +136,9 @@ function problemIn(result: OutgoingResult): string {
   return `the provider responded with ${statusCode}${code === undefined ? '' : ` (code ${code})`}`;
 }
 
+/** Compatible providers write the code as a text. */
 function codeIn({ text }: OutgoingResult): string | undefined {
-  return /"code"\s*:\s*(\d{1,6})\b/.exec(text?.text ?? '')?.[1];
+  return /"code"\s*:\s*"?(\d{1,6})\b/.exec(text?.text ?? '')?.[1];
 }
 
 const TEXT_MESSAGES = new CounterMetric({
@@ -215,7 +228,7 @@ export class TextMessages {
     for (const outcome of [...outcomes, 'undeliverable', 'failed']) this.messages.inc({ outcome }, 0);
   }
 
-  limitsOf({ client: { clientId, environment }, to }: Omit<TextMessage, 'body'>): LimitedAttempt[] {
+  limitsOf({ client: { clientId, environment }, to }: Pick<TextMessage, 'client' | 'to'>): LimitedAttempt[] {
     const { outcome } = this.senders.of[environment];
     return this.limited.map(({ subject, ...limited }) => ({
       ...limited,

@@ -51,12 +51,17 @@ export class FormTokens {
     ]).toString('base64url');
   }
 
-  /** Returns the cookie that identifies the browser. Sets it if it is missing. */
+  /**
+   * Returns the cookie that identifies the browser. Sets it if it is missing, and again on pages that are opened while nobody is logged
+   * in, such as the login: otherwise, browsers would forget it a year after the first visit, and then look new to a user who logs in
+   * every day.
+   */
   identify(request: Request, response: Response): string {
     const locals = response.locals as { browser?: string };
-    const known = browserOf(request) ?? locals.browser;
-    if (known) return known;
-    const browser = randomBytes(16).toString('base64url');
+    const known = locals.browser ?? browserOf(request);
+    const isRenewed = request.method === 'GET' && !request.user && !locals.browser;
+    if (known && !isRenewed) return known;
+    const browser = known ?? randomBytes(16).toString('base64url');
     locals.browser = browser;
     const expires = new Date(this.clock.milliseconds() + BROWSER_COOKIE_LIFETIME);
     setCookie(response, BROWSER_COOKIE, browser, expires);

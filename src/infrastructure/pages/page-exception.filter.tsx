@@ -8,7 +8,13 @@ import {
   sessionTokenOf,
   type DashboardIdentity,
 } from '../auth/index.js';
-import { INSUFFICIENT_ROLE, INVALID_ACCESS_TOKEN, NOT_FOUND, type ApiError } from '../errors/index.js';
+import {
+  INSUFFICIENT_ROLE,
+  INVALID_ACCESS_TOKEN,
+  METHOD_NOT_ALLOWED,
+  NOT_FOUND,
+  type ApiError,
+} from '../errors/index.js';
 import {
   ExceptionFilter,
   FORM_LIMIT,
@@ -18,7 +24,7 @@ import {
   type FormOptions,
 } from '../http/index.js';
 import { displayNameOf } from '../validation/index.js';
-import { FormTokens } from './form-tokens.js';
+import { browserOf, FormTokens } from './form-tokens.js';
 import type { OpenerPolicy } from './opener-policy.js';
 import type { PageResponse } from './page.js';
 import { withoutCookies } from './page.guards.js';
@@ -46,8 +52,9 @@ export function PageExceptionFilter(form: FormOptions, opener?: OpenerPolicy): T
     }
 
     protected override async bodyOf(error: ApiError, request: Request, response: Response): Promise<string> {
-      // A form that requires a login came without any cookie: the user may be logged in all the same.
-      const lacksCookies = requiresLogin(error) && request.method === 'POST' && !request.headers.cookie;
+      // A form that requires a login came without our cookies: the user may be logged in all the same.
+      const lacksCookies =
+        requiresLogin(error) && request.method === 'POST' && browserOf(request) === undefined;
       const shown = lacksCookies ? withoutCookies(request) : error;
       const lost = keepsForm(shown, request) ? undefined : await lostForm(shown, request, response, form);
       const page =
@@ -80,9 +87,16 @@ export class UnknownPages {
     const user = token === undefined ? undefined : await this.sessions.verify(token);
     if (!user || user.lacksSecondFactor) return undefined;
     request.user = user;
-    const shown = error.status === 404 ? NOT_FOUND.error('There is no page at this address.') : error;
-    return this.renderer.render(request, response, pageOf(shown, request));
+    return this.renderer.render(request, response, pageOf(inPlainWords(error), request));
   }
+}
+
+/** The browser opened the address of a form when the user reloaded the response to it, for example. */
+function inPlainWords(error: ApiError): ApiError {
+  if (error.status === 404) return NOT_FOUND.error('There is no page at this address.');
+  if (error.status === 405)
+    return METHOD_NOT_ALLOWED.error('This address only receives forms.', error.options);
+  return error;
 }
 
 const SECOND_FACTOR_PATH = '/account/second-factor';
@@ -96,7 +110,7 @@ function pageOf(error: ApiError, request: Request): PageResponse {
     status: error.status,
     headers: error.headers,
     notice: withoutHeader(error.message),
-    text: adviceFor(error),
+    text: adviceFor(error, request.method),
     links: { '/dashboard': 'Go to the overview' },
   });
 }
@@ -104,6 +118,7 @@ function pageOf(error: ApiError, request: Request): PageResponse {
 const TITLES: Readonly<Record<number, string>> = {
   403: 'Not allowed',
   404: 'Not found',
+  405: 'Not a page',
   413: 'Too large',
   429: 'Too many requests',
   503: 'Temporarily unavailable',
@@ -118,13 +133,17 @@ function titleOf({ status, code }: ApiError): string {
 const withoutHeader = (message: string): string =>
   message.replace(/ Retry after the time in .* header\.$/, '');
 
-function adviceFor({ status, code }: ApiError): string {
+function adviceFor({ status, code }: ApiError, method: string): string {
   if (code === INSUFFICIENT_ROLE.code)
     return 'Ask an admin or owner of your organization to do it, or to change your role.';
   if (status === 404)
     return 'The page may have been removed, or the address has a typo. Nothing was changed.';
   if (status === 429) return 'Wait, then go back and try again. Nothing was changed.';
-  if (status === 503) return 'Try again in a few seconds. Nothing was changed.';
+  if (status === 405) return 'Open the page with the form, and send it from there. Nothing was changed.';
+  // The database may have committed a change whose confirmation was lost.
+  if (status === 503 && method === 'POST')
+    return 'It is not known whether anything was changed. Look at it again in a few seconds, before you send the form again.';
+  if (status === 503) return 'Try again in a few seconds.';
   return 'Go back and try again. If it happens again, tell an admin of your organization.';
 }
 
@@ -193,6 +212,8 @@ const OUR_FIELDS: ReadonlySet<string> = new Set([FORM_TOKEN_FIELD, PAGE_TOKEN_FI
 /** Fields that must not be in a page again, and the tokens, which are replaced. An architecture test compares them with the forms. */
 const SECRET_FIELD =
   /password|secret|credential|^authorization$|^header_lines$|(?:^|_)token$|^code$|^(?:recovery|two_factor|connection|user)_code$/;
+/** The address and the field of a form with the password of the user, which browsers may fill in. */
+const OWN_PASSWORD = /^\/(?:login|account)\S* (?:current_)?password$/;
 /** Secrets of several lines. */
 const HAS_LINES = /_lines$/;
 
@@ -247,7 +268,13 @@ export function SendAgain({
           return HAS_LINES.test(name) ? (
             <TextArea key={name} name={name} label={label} rows={3} />
           ) : (
-            <TextField key={name} name={name} label={label} type="password" />
+            <TextField
+              key={name}
+              name={name}
+              label={label}
+              type="password"
+              {...(OWN_PASSWORD.test(`${action} ${name}`) && { autocomplete: 'current-password' })}
+            />
           );
         })}
         <button>{button}</button>

@@ -10,7 +10,7 @@ import {
 } from '../auth/index.js';
 import { INVALID_ACCESS_TOKEN, NO_ACCESS, type ApiError } from '../errors/index.js';
 import { isChangeFromOtherSite, losesCookies, OVER_HTTP, readForm, type FormOptions } from '../http/index.js';
-import { FormTokens } from './form-tokens.js';
+import { browserOf, FormTokens } from './form-tokens.js';
 import { FORM_TOKEN_FIELD } from './parts/form.js';
 import { INVALID_FORM_TOKEN } from './pages-errors.js';
 
@@ -94,6 +94,7 @@ export class FormGuard implements CanActivate {
       this.tokens.isValid(request, form.get(FORM_TOKEN_FIELD) ?? '', options.requiresLogin);
     if (isValid) return true;
     if (isChangeFromOtherSite(request)) throw INVALID_FORM_TOKEN.error(CROSS_SITE_REQUEST);
-    throw request.headers.cookie ? INVALID_FORM_TOKEN.error() : withoutCookies(request);
+    // Cookies of other programs of the domain, such as web analytics, say nothing about ours.
+    throw browserOf(request) === undefined ? withoutCookies(request) : INVALID_FORM_TOKEN.error();
   }
 }

@@ -2,7 +2,14 @@ import { Catch, Injectable, type ExecutionContext } from '@nestjs/common';
 import type { Request } from 'express';
 import { agentKeyOf, currentAgentOf } from '../auth/index.js';
 import { INVALID_FIELD, TOO_MANY_REQUESTS, type ApiError } from '../errors/index.js';
-import { ExceptionFilter, JsonBodyGuard, methodNotAllowed, NOT_JSON, requestContext } from '../http/index.js';
+import {
+  ExceptionFilter,
+  JsonBodyGuard,
+  methodNotAllowed,
+  NOT_COMPRESSED,
+  NOT_JSON,
+  requestContext,
+} from '../http/index.js';
 import { ConnectorRateLimitConfiguration, perMinute, RateLimiters } from '../rate-limiting/index.js';
 
 /** The parts of a JSON-RPC message that the connector reads itself. All of them are unchecked input. */
@@ -175,6 +182,7 @@ export class JsonRpcExceptionFilter extends ExceptionFilter {
 }
 
 function codeOf({ status, message }: ApiError): number {
-  if (status === 400) return message.startsWith(NOT_JSON) ? PARSE_ERROR : INVALID_REQUEST;
+  const isUnreadable = message.startsWith(NOT_JSON) || message === NOT_COMPRESSED;
+  if (status === 400) return isUnreadable ? PARSE_ERROR : INVALID_REQUEST;
   return status === 500 ? INTERNAL_ERROR : SERVER_ERROR;
 }

@@ -36,10 +36,11 @@ export class ApiClientsRepository {
     return this.transaction.manager.find(ApiSecret, { where: { clientId }, order: { version: 'DESC' } });
   }
 
-  /** @returns whether the client exists */
+  /** @returns false if the client had the operation before */
   async enableOperation(clientId: string, operation: string): Promise<boolean> {
     const changed = await this.transaction.change(
-      `UPDATE api_client SET enabled_operations = array_append(array_remove(enabled_operations, $2), $2) WHERE id = $1`,
+      `UPDATE api_client SET enabled_operations = array_append(enabled_operations, $2)
+        WHERE id = $1 AND $2 <> ALL (enabled_operations)`,
       [clientId, operation],
     );
     return changed === 1;

@@ -127,9 +127,16 @@ export class ApiClientsService {
     return this.versions.activate(ApiSecret, await this.repository.secretsOf(clientId));
   }
 
-  /** Allows a client to use a restricted operation. @throws OperatorError if the client is unknown */
-  async enableOperation(clientId: string, operation: string): Promise<void> {
-    orNotFound(clientId, isUUID(clientId) && (await this.repository.enableOperation(clientId, operation)));
+  /**
+   * Allows a client to use a restricted operation. Idempotent.
+   *
+   * @returns whether it was not allowed before
+   * @throws OperatorError if the client is unknown
+   */
+  @Transactional()
+  async enableOperation(clientId: string, operation: string): Promise<boolean> {
+    await this.locked(clientId);
+    return this.repository.enableOperation(clientId, operation);
   }
 
   /**

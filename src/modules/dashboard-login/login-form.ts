@@ -39,13 +39,16 @@ export interface LoginBrowser {
 export interface LoginTarget {
   /** Where to go after the login. */
   readonly next: string;
-  /** Why the user has to log in again: to open a page, or to submit a form, whose input may be kept for it. */
+  /**
+   * Why the user has to log in again: to open a page, to submit a form, whose input may be kept for it, or to enter a code, for which
+   * there was no more time.
+   */
   readonly again: Again | undefined;
   /** The form that the user sends after the login, as JSON. */
   readonly sent?: string | undefined;
 }
 
-const REASONS = ['page', 'form', 'kept'] as const;
+const REASONS = ['page', 'form', 'kept', 'code'] as const;
 type Again = (typeof REASONS)[number];
 
 export function loginTarget(next: unknown, again: unknown): LoginTarget {

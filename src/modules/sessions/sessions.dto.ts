@@ -4,6 +4,7 @@ import { ACCEPTS_IDEMPOTENCY_KEY, IDEMPOTENCY_ERRORS } from '../../infrastructur
 import {
   TimestampProperty,
   UuidProperty,
+  withExamples,
   type OperationDocument,
 } from '../../infrastructure/openapi/index.js';
 import { MINUTE } from '../../infrastructure/time/index.js';
@@ -148,5 +149,8 @@ export const OPEN_SESSION: OperationDocument = {
   body: OpenSessionRequest,
   response: OpenedSessionResponse,
   responseDescription: 'The session is open.',
-  errors: [SESSION_NOT_FOUND, TOO_MANY_REQUESTS],
+  errors: [
+    withExamples(SESSION_NOT_FOUND, SESSION_NOT_FOUND.message, EXTEND_NOT_SUPPORTED.message),
+    TOO_MANY_REQUESTS,
+  ],
 };

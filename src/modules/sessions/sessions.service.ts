@@ -117,7 +117,7 @@ export class SessionsService {
     if (!client) throw SESSION_NOT_FOUND.error();
     attribution.client = { clientId: client.clientId, environment: client.environment };
     attribution.externalUserId = session.externalUserId;
-    if (session.expiresAt <= this.clock.now()) throw SESSION_NOT_FOUND.error();
+    if (session.expiresAt <= this.clock.now()) throw SESSION_NOT_FOUND.error(EXTEND_NOT_SUPPORTED.message);
     const allMetadata = mergeMetadata(session.metadata, metadata);
     const problem = validateMetadataSize(allMetadata);
     if (problem !== undefined) throw INVALID_FIELD.error(problem);

@@ -160,7 +160,7 @@ export class SignInLinkSendingService {
     }
     await this.limits.attempt(attempts, () => this.store(link, merchant, request.actor));
     const body = textOf(organization, merchant.name, url, request.lifetime);
-    await this.send(link, request, { client, to: phoneNumber, body });
+    await this.send(link, request, { client, to: phoneNumber, body, lifetime: request.lifetime });
     // The response must not be stored earlier: a repeated request would report a message that was never sent.
     return this.idempotentRequests.once(idempotent, () => Promise.resolve(response), content);
   }

@@ -446,7 +446,7 @@ function unknownLinkPage(): Page {
     title: 'This link doesn’t work',
     status: 404,
     notice:
-      'The address may be incomplete: open the link in the text message again. If that doesn’t help, ask your assistant for a new link. Nothing was shared.',
+      'The address may be incomplete, or the link is too old: open it in the message again. If that doesn’t help, ask whoever sent you the link for a new one. Nothing was shared.',
   });
 }
 

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { HOUR, MINUTE } from '../../../src/infrastructure/time/index.js';
+import { DAY, HOUR, MINUTE } from '../../../src/infrastructure/time/index.js';
 import { LoginService, PAUSES } from '../../../src/modules/dashboard-login/login/login.service.js';
 import { PasswordsService } from '../../../src/modules/dashboard-login/passwords/passwords.service.js';
 import { moveClock } from '../../support/clock.js';
@@ -129,6 +129,23 @@ describe('POST /login', () => {
     expect((await first.get('/account')).status).toBe(303);
     expect((await visitor.get('/account')).status).toBe(200);
     expect(await sessionsOf(service, user)).toBe(1);
+  });
+
+  it('keeps the browser known as long as the user logs in: its cookie begins anew', async () => {
+    const visitor = new Visitor(service);
+    const endsIn = ({ headers }: { readonly headers: Headers }): number[] =>
+      headers
+        .getSetCookie()
+        .filter((cookie) => cookie.startsWith('browser='))
+        .map((cookie) => Date.parse(/Expires=([^;]+)/.exec(cookie)?.[1] ?? '') - Date.now());
+    for (let visit = 0; visit < 2; visit += 1) {
+      const [left, ...more] = endsIn(await visitor.get('/login'));
+      expect(more).toEqual([]);
+      expect(left).toBeGreaterThan(364 * DAY);
+    }
+    const user = await addUser(service);
+    await visitor.logIn(user.email, user.password);
+    expect(endsIn(await visitor.get('/account'))).toEqual([]);
   });
 
   it('asks for a missing field and keeps the other one', async () => {

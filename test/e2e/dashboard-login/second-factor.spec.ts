@@ -399,7 +399,9 @@ describe('A login with a second factor', () => {
     const visitor = await passFirstStep(user);
     ahead += 11 * MINUTE;
     advanceClock();
-    expect((await prove(visitor, { code: codeOf(user.secret) })).location).toBe('/login');
+    const late = await prove(visitor, { code: codeOf(user.secret) });
+    expect(late.location).toBe('/login?again=code');
+    expect((await visitor.get(late.location ?? '')).text).toContain('enter the code within 10 minutes');
     expect((await visitor.get('/login/second-factor')).location).toBe('/login');
   });
 
@@ -407,14 +409,14 @@ describe('A login with a second factor', () => {
     const user = await protectedUser();
     const visitor = await passFirstStep(user);
     await disable(service, user);
-    expect((await prove(visitor, { code: codeOf(user.secret) })).location).toBe('/login');
+    expect((await prove(visitor, { code: codeOf(user.secret) })).location).toBe('/login?again=code');
   });
 
   it('does not ask for a code before the password', async () => {
     const visitor = new Visitor(service);
     expect((await visitor.get('/login/second-factor?next=/device')).location).toBe('/login?next=%2Fdevice');
     await visitor.get('/login');
-    expect((await prove(visitor, { code: '123456' })).location).toBe('/login');
+    expect((await prove(visitor, { code: '123456' })).location).toBe('/login?again=code');
   });
 });
 

@@ -155,6 +155,13 @@ describe('The role of the running service', () => {
     await database.query(statement.replace('REVOKE', 'GRANT').replace('FROM', 'TO'));
   });
 
+  it('is named if it does not exist', async () => {
+    const missing = `missing_${suffix}`;
+    await expect(migrate(urlOf(OWNER), undefined, { serviceRole: missing })).rejects.toThrow(
+      `The role "${missing}" of DATABASE_URL does not exist. Create it, and run "mcs-admin migrate" again: docs/database.md, "Database roles".`,
+    );
+  });
+
   it('cannot migrate, and says what to do', async () => {
     await expect(migrate(urlOf(SERVICE))).resolves.toEqual([]);
     await database.query(

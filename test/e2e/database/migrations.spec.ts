@@ -165,7 +165,12 @@ describe('Migrations', () => {
 
   it('are required if the process does not run them itself', async () => {
     await expect(checkDatabase(database.url)).rejects.toThrow(
-      `The schema of the database is older than this release: ${NAMES.join(', ')} did not run. Run "mcs-admin migrate" first, or set MIGRATE_ON_START=on.`,
+      'The schema of the database has no tables of this service: DATABASE_URL leads to another database, or the migration has yet to run. Run "mcs-admin migrate" first, or set MIGRATE_ON_START=on.',
+    );
+    await migrate(database.url);
+    await database.query('DELETE FROM schema_migration WHERE name = $1', [NAMES.at(-1)]);
+    await expect(checkDatabase(database.url)).rejects.toThrow(
+      `The schema of the database is older than this release: ${NAMES.at(-1)} did not run. Run "mcs-admin migrate" first, or set MIGRATE_ON_START=on.`,
     );
   });
 

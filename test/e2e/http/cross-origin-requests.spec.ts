@@ -1,4 +1,5 @@
 import { documentedPaths } from '../../support/documents/api-document.js';
+import { committed } from '../../support/documents/documents.js';
 import { UNKNOWN_ID } from '../../support/documents/operations.js';
 import { useTestApp } from '../../support/test-app.js';
 
@@ -13,6 +14,15 @@ const AGENT_PATHS = [
   '/connections/{client_id}/register',
 ];
 const ALL_OPEN = [...OPEN_PATHS, ...AGENT_PATHS];
+const EXPOSED_HEADERS = [
+  'X-Request-Id',
+  'Retry-After',
+  'RateLimit',
+  'RateLimit-Policy',
+  'Link',
+  'WWW-Authenticate',
+  'Mcp-Session-Id',
+];
 
 // No request reaches this site: the tests send only its origin.
 const origin = 'http://127.0.0.1:8080';
@@ -54,9 +64,7 @@ describe.each(OPEN_PATHS)('Cross-origin requests to %s', (path) => {
     const { status, headers } = await send(path, 'GET', { origin });
     expect([200, 405]).toContain(status);
     expect(headers.get('access-control-allow-origin')).toBe(origin);
-    expect(headers.get('access-control-expose-headers')).toBe(
-      'X-Request-Id,Retry-After,RateLimit,RateLimit-Policy,Link,WWW-Authenticate,Mcp-Session-Id',
-    );
+    expect(headers.get('access-control-expose-headers')).toBe(EXPOSED_HEADERS.join(','));
     expect(headers.get('vary')).toMatch(/\bOrigin\b/);
     expect(headers.has('access-control-allow-credentials')).toBe(false);
   });
@@ -116,6 +124,22 @@ describe('Cross-origin requests to other paths', () => {
     const open = documentedPaths().filter(({ path }) => ALL_OPEN.includes(path));
     expect(open).toHaveLength(7);
     for (const { path, security } of open) expect([path, security]).toEqual([path, [{}]]);
+  });
+});
+
+describe('docs/authentication.md', () => {
+  const [, section = ''] = committed('docs/authentication.md').split('\n## Requests from web pages\n');
+  const [operations = '', headers = ''] = (section.split('\n## ')[0] ?? '').split(
+    '\nBrowsers send no cookies',
+  );
+
+  it('names the operations that pages of other origins can request', () => {
+    const named = [...operations.matchAll(/`(?:GET|POST) (\/[^`]+)`/g)].map(([, path]) => path);
+    expect(named.toSorted()).toEqual([...ALL_OPEN, '/mcp', '/mcp/{client_id}'].toSorted());
+  });
+
+  it('names the headers that they can read', () => {
+    expect([...headers.matchAll(/`([^`]+)`/g)].map(([, name]) => name)).toEqual(EXPOSED_HEADERS);
   });
 });
 

@@ -434,12 +434,13 @@ describe('Request bodies', () => {
     ['compress', Buffer.from('{}')],
     ['zstd', Buffer.from('{}')],
     ['nonsense', Buffer.from('{}')],
-  ])('that are not valid %s are rejected', async (encoding, bytes) => {
-    const { status } = await sendTo(CREATE_MCP_TOKEN, {
+  ])('that are not valid %s are rejected, with that as the reason', async (encoding, bytes) => {
+    const { status, body } = await sendTo(CREATE_MCP_TOKEN, {
       body: bytes,
       headers: { 'content-encoding': encoding },
     });
     expect([400, 415]).toContain(status);
+    expect((body as { error_message: string }).error_message).toMatch(/content.encoding/i);
   });
 
   it.each([

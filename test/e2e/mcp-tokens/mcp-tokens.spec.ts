@@ -155,7 +155,10 @@ describe('POST /mcp/tokens/create', () => {
     ['The request body is not valid JSON.', `{"a":1${' '.repeat(70_000)},}`],
     ['The request body is not valid JSON.', 'not json'],
     ['The request body is not valid JSON.', '{"external_user_id":'],
-    ['The request body is not valid JSON.', new Uint8Array([0x7b, 0x22, 0xff, 0x22, 0x7d])],
+    [
+      'The request body is not valid JSON. It is not encoded in UTF-8.',
+      new Uint8Array([0x7b, 0x22, 0xff, 0x22, 0x7d]),
+    ],
     ['The request body must be a JSON object.', '[]'],
     ['The request body must be a JSON object.', 'null'],
     ['The request body must be a JSON object.', '"text"'],

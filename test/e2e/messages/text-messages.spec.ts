@@ -2,6 +2,7 @@ import type { Response } from 'express';
 import { generateSecret } from '../../../src/infrastructure/crypto/index.js';
 import type { IdempotentRequest } from '../../../src/infrastructure/idempotency/index.js';
 import { TextMessages } from '../../../src/infrastructure/messages/index.js';
+import { HOUR } from '../../../src/infrastructure/time/index.js';
 import { SignInLinkCreationService, SignInLinksService } from '../../../src/modules/sign-in-links/index.js';
 import { MerchantSignIn } from '../../../src/modules/sign-in-links/merchant-sign-in.js';
 import { logLines } from '../../support/logs/log-lines.js';
@@ -70,6 +71,8 @@ describe('Text messages through Twilio', () => {
       To: link.agent.phoneNumber,
       From: SENDER,
       Body: expect.stringContaining(` asks you to sign in to Netflix: ${link.url} `),
+      // As long as the link works: a message that waits for a phone that is off must not arrive later.
+      ValidityPeriod: '900',
     });
   });
 
@@ -175,7 +178,7 @@ describe('Text messages through Twilio', () => {
       Promise.all(OUTCOMES.map((outcome) => metrics.value('mcs_text_messages_total', { outcome })));
     const before = await counts();
     const { client } = newAgent(service);
-    const send = () => service.app.get(TextMessages).send({ client, to: SENDER, body: 'Hello' });
+    const send = () => service.app.get(TextMessages).send({ client, to: SENDER, body: 'Hello', lifetime: HOUR });
     await send();
     twilio.status = 500;
     await expect(send()).rejects.toThrow('the provider responded with 500');

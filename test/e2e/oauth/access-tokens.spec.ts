@@ -607,6 +607,10 @@ describe("A user's device access", () => {
     expectRejected(await me(token));
     const { body } = await poll(service, approved);
     expect(body['error']).toBe('access_denied');
+    // The user has not declined.
+    expect(body['error_description']).toBe(
+      'The access of the user who approved the request has ended. Request a new code.',
+    );
   });
 
   it.each(['admin', 'owner'] as const)('ends with a temporary role, which it would get: %s', async (role) => {

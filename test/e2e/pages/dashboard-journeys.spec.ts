@@ -88,16 +88,57 @@ describe('A form that was not accepted', () => {
     expect(outdated.text).toContain('This form is out of date');
     for (const sent of [fields, { form_token: '' }]) {
       visitor.cookies.clear();
+      // Another program of the domain has set it.
+      visitor.cookies.set('_ga', 'GA1.1');
       const { status, text } = await visitor.submit('/login', sent);
       expect([status, text]).toEqual([403, expect.stringContaining('Your browser sent no cookies')]);
       expect(text).not.toContain('out of date');
     }
     visitor.cookies.clear();
+    visitor.cookies.set('_ga', 'GA1.1');
     const withLogin = await visitor.submit(INVITE, invitation());
     expect(withLogin.text).toContain('Your browser sent no cookies');
     expect(withLogin.text).not.toContain('logged out');
     // The page sets the cookies, and keeps the input, so that the form can be sent again.
     expect(visitor.cookies.size).toBeGreaterThan(0);
+  });
+
+  it('offers to fill in the own password of the user again, and no other secret', async () => {
+    const visitor = new Visitor(service);
+    const tokens = { form_token: 'x'.repeat(43) };
+    await visitor.get('/login?with=password');
+    const own = await visitor.submit('/login', {
+      ...tokens,
+      email: 'ada@example.com',
+      password: 'a secret of mine',
+    });
+    expect(own.text).toMatch(/name="password"[^>]*autocomplete="current-password"/);
+    const another = { ...tokens, email: 'ada@example.com', new_password: 'a new secret' };
+    const fresh = await visitor.submit('/password-reset/confirm', another);
+    expect(fresh.text).toMatch(/name="new_password"[^>]*autocomplete="new-password"/);
+  });
+
+  it('does not say that nothing was changed if the database was lost while it was processed', async () => {
+    const owner = await visitorWithRole(service);
+    await owner.get(INVITE);
+    await service.database.cutOff();
+    const lost = await owner.submit(INVITE, invitation());
+    const page = await owner.get(INVITE);
+    await service.database.reconnect();
+    expect([lost.status, page.status]).toEqual([503, 503]);
+    expect(lost.text).toContain('It is not known whether anything was changed.');
+    expect(lost.text + page.text).not.toContain('Nothing was changed');
+  });
+
+  it.each([
+    ['/login/passkey', 303],
+    ['/login/again', 303],
+    ['/account/sessions/end-others', 405],
+  ])('can be opened by its address, as after a reload: %s', async (path, status) => {
+    const owner = await visitorWithRole(service);
+    const page = await owner.get(path, { accept: 'text/html' });
+    expect([page.status, page.location]).toEqual([status, status === 303 ? '/login' : null]);
+    expect(page.text).not.toContain('Allowed methods');
   });
 
   it('says that browsers keep no cookies over http if it was opened with an http address of another machine', async () => {

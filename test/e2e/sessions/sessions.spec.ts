@@ -11,6 +11,7 @@ import { countOf, error, invalidField, startTestApp, useTestApp } from '../../su
 
 const OPENS_PER_MINUTE = 40;
 const NOT_FOUND = error('SESSION_ERROR', 'SESSION_NOT_FOUND', 'There is no session with this ID.');
+const EXPIRED = { ...NOT_FOUND, error_message: 'The session has expired. Create a new one.' };
 const EXTEND_NOT_SUPPORTED = error(
   'SESSION_ERROR',
   'EXTEND_NOT_SUPPORTED',
@@ -300,7 +301,7 @@ describe('POST /session/open', () => {
     {
       using _clock = stopClock(service, before.expires_at);
       const late = await open(id, { order: 'late' });
-      expect([late.status, late.body]).toEqual([404, NOT_FOUND]);
+      expect([late.status, late.body]).toEqual([404, EXPIRED]);
     }
     expect(await rowOf(id)).toEqual(before);
     expect((await open(id.toUpperCase())).body).toMatchObject({ session: id });

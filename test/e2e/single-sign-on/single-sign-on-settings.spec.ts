@@ -637,7 +637,7 @@ describe('Single sign-on that is required', () => {
     const visitor = new Visitor(service);
     expect((await visitor.logIn(email, password)).location).toMatch(/^\/login\/second-factor/);
     await change(organization, { required: 'yes' });
-    expect((await enterCode(visitor)).location).toBe('/login');
+    expect((await enterCode(visitor)).location).toBe('/login?again=code');
     expect((await visitor.get('/account')).status).toBe(303);
     const { visitor: atProvider } = await logIn(organization, email);
     expect((await enterCode(atProvider)).location).toBe('/dashboard');

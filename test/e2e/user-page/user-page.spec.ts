@@ -273,13 +273,17 @@ describe('The cookie of the page', () => {
   it('ends when the user closes the page, and the login cannot open it again', async () => {
     const visitor = new Visitor(service);
     const { id } = await goToLogin(visitor, page);
-    await follow(visitor, (await complete(service, id, newUser())).path);
+    const { path } = await complete(service, id, newUser());
+    await follow(visitor, path);
     expect(textOf(await visitor.get(page))).toContain('Open requests');
     // A lost response: the same login opens the same page.
     expect((await follow(visitor, `${page}/${id}`)).page.text).toContain('Open requests');
     const closed = await visitor.submit(page, { action: 'log_out' });
     expect(textOf(await visitor.get(closed.location ?? ''))).toContain('The page is closed');
     expect(textOf((await follow(visitor, `${page}/${id}`)).page)).not.toContain('Open requests');
+    // The user goes back: the login is not that of another browser.
+    const [ended = ''] = path.split('?');
+    expect(textOf(await visitor.get(ended))).toContain('This request has ended');
   });
 
   it('ends with all logins of the browser, and no others', async () => {

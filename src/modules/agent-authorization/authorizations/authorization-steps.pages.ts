@@ -59,7 +59,7 @@ const NOTICES: Readonly<Partial<Record<AgentAuthorization['status'], Authorizati
   approved: 'done',
   redeemed: 'connected',
   declined: 'declined',
-  ended: 'otherBrowser',
+  ended: 'ended',
 };
 
 /** An authorization that exists, with the issuer at which the agent began it. */

@@ -241,8 +241,12 @@ function Warning({ agentKind, agentId, agentName, redirectUri }: AgentAuthorizat
   );
 }
 
+/** A browser without our cookies looks like another one. */
+const COOKIES = 'If you began in this browser, allow cookies for this site.';
+
 /** Why an authorization cannot continue. */
-export type AuthorizationNotice = 'done' | 'connected' | 'declined' | 'expired' | 'otherBrowser' | 'waiting';
+export type AuthorizationNotice =
+  'done' | 'connected' | 'declined' | 'ended' | 'expired' | 'otherBrowser' | 'waiting';
 
 interface NoticeText {
   readonly status: number;
@@ -266,6 +270,11 @@ const NOTICES: Readonly<Record<AuthorizationNotice, NoticeText>> = {
     title: 'This request was declined',
     text: 'The agent has no access. To connect it after all, start again in the agent.',
   },
+  ended: {
+    status: 410,
+    title: 'This request has ended',
+    text: 'The login continued in another browser, or was used already. Start again in the agent.',
+  },
   expired: {
     status: 410,
     title: 'This request has expired',
@@ -274,7 +283,7 @@ const NOTICES: Readonly<Record<AuthorizationNotice, NoticeText>> = {
   otherBrowser: {
     status: 403,
     title: 'This request was started in another browser',
-    text: 'For your safety, it cannot continue here. Start again in the agent, in this browser. If someone sent you a link, don’t use it: they may want access to your account.',
+    text: `For your safety, it cannot continue here. Start again in the agent, in this browser. ${COOKIES} If someone sent you a link, don’t use it: they may want access to your account.`,
   },
   waiting: {
     status: 409,
@@ -285,9 +294,10 @@ const NOTICES: Readonly<Record<AuthorizationNotice, NoticeText>> = {
 
 /** The notices that differ if the user does not connect an agent. */
 const PAGE_NOTICES: Readonly<Partial<Record<AuthorizationNotice, string>>> = {
+  ended:
+    'The login continued in another browser, or the page that it opened was closed. Open the link again.',
   expired: 'For your safety, a login is valid for 10 minutes. Open the link again.',
-  otherBrowser:
-    'For your safety, it cannot continue here. Open the link again in this browser. If someone sent you this address, don’t use it: they may want access to your account.',
+  otherBrowser: `For your safety, it cannot continue here. Open the link again in this browser. ${COOKIES} If someone sent you this address, don’t use it: they may want access to your account.`,
   waiting: 'Return to the page where you logged in and continue there, or open the link again.',
 };
 

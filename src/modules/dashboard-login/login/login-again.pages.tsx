@@ -55,6 +55,13 @@ export class LoginAgainPage {
     };
   }
 
+  /** The browser opens the address of a form, for example when the user reloads the response to it. */
+  @Get(['login/again', 'login/continue', 'login/passkey'])
+  @PageRoute({ opener: 'kept for agents', login: false })
+  start(): PageResponse {
+    return { redirectTo: '/login' };
+  }
+
   /** Receives a form that was refused because the login is not recent. */
   @Post('login/again')
   @PageRoute({ login: false, form: true, isNeverStored: true })

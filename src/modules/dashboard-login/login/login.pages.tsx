@@ -27,6 +27,7 @@ import {
   afterLogin,
   CONTINUE_PATH,
   emailFromForm,
+  HOME,
   LOGGED_IN_PATH,
   loginBrowserOf,
   loginTarget,
@@ -133,8 +134,11 @@ export class LoginPage {
 }
 
 /** Returns where a login leads whose first step has ended: the browser has completed it already, or has to start again. */
-function afterFirstStep({ user }: Request, next: string): PageResponse {
-  return { redirectTo: user ? next : withNext('/login', next) };
+function afterFirstStep({ user, method }: Request, next: string): PageResponse {
+  if (user) return { redirectTo: next };
+  // Whoever sent a code learns why it was not checked.
+  const again = new URLSearchParams({ again: 'code', ...(next !== HOME && { next }) });
+  return { redirectTo: method === 'POST' ? `/login?${again}` : withNext('/login', next) };
 }
 
 interface LoginPageProps extends LoginTarget {
@@ -167,6 +171,7 @@ const AGAIN = {
   page: 'For your security, log in again to continue: your login was too long ago.',
   form: 'Nothing was changed yet: your login was too long ago for this. Log in again to continue.',
   kept: 'Nothing was changed: you were logged out, or your login was too long ago. After you log in, the form has what you entered.',
+  code: 'This login ended before you entered the code. Log in again, and enter the code within 10 minutes, in the same browser.',
 } as const;
 
 /** The value of the field `step` in the form that asks for the address only. */
@@ -348,7 +353,7 @@ function secondFactorPage(
             inputmode="numeric"
             error={
               wrong === 'code'
-                ? 'This code is wrong, expired or already used. Enter the next code.'
+                ? 'This code is wrong, expired or already used. Enter the next code. If no code is accepted, let your phone set its clock automatically.'
                 : undefined
             }
           />

@@ -29,6 +29,8 @@ import {
   type TokenGrant,
 } from './grants.dto.js';
 
+const ACCESS_ENDED = 'The access of the user who approved the request has ended. Request a new code.';
+
 /** Exchanges a device code for an access token (specification, operation 2; RFC 8628, sections 3.4 and 3.5). */
 @Injectable()
 export class DeviceCodeGrant implements TokenGrant<ClientRecord, ExchangeDeviceCodeRequest> {
@@ -73,7 +75,7 @@ export class DeviceCodeGrant implements TokenGrant<ClientRecord, ExchangeDeviceC
       if (!user) {
         const approved = { id: authorization.id, status: 'approved' as const };
         await this.transaction.manager.update(DeviceAuthorization, approved, { status: 'denied' });
-        throw ACCESS_DENIED.error();
+        throw ACCESS_DENIED.error(ACCESS_ENDED);
       }
       // Sign before redeeming the code, so that the device can retry if signing fails.
       const token = await this.tokens.sign({ ...authorization, ...user, tokenId: authorization.id });

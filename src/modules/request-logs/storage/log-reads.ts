@@ -24,6 +24,11 @@ export interface LogReadOptions {
 /** Maximum number of queries of an organization that wait while another query runs. */
 const MAX_WAITING = 4;
 const RETRY_AFTER_SECONDS = 1;
+/** The queries that did not run are not too slow themselves. */
+const ANOTHER_QUERY =
+  'The query did not run, because another query of your organization took too long. Try again when it has ended.';
+const NO_CONNECTION =
+  'The query did not run, because too many others were running. Try again in a few seconds.';
 
 /** The connections for queries of the request log and of events, which users can make slow. */
 @Injectable()
@@ -70,7 +75,8 @@ export async function withinTime<Rows>(query: Promise<Rows>, message?: string): 
   try {
     return await query;
   } catch (error) {
-    throw error instanceof QueryTimeout ? REQUEST_LOG_QUERY_TIMEOUT.error(message) : error;
+    if (!(error instanceof QueryTimeout)) throw error;
+    throw REQUEST_LOG_QUERY_TIMEOUT.error(error.hasRun ? message : NO_CONNECTION);
   }
 }
 
@@ -102,7 +108,7 @@ export class OrganizationQueryQueue extends KeyedQueue {
       refusal: () => unlessSilent(RATE_LIMIT_EXCEEDED.error(undefined, { retryAfter: RETRY_AFTER_SECONDS })),
       timeout: {
         milliseconds: queryTimeoutMilliseconds,
-        error: () => unlessSilent(REQUEST_LOG_QUERY_TIMEOUT.error()),
+        error: () => unlessSilent(REQUEST_LOG_QUERY_TIMEOUT.error(ANOTHER_QUERY)),
       },
     });
   }

@@ -63,7 +63,7 @@ export class SsoLoginsService extends IdentityProviders {
     const configuration = await this.configurationFor(email);
     if (!configuration) return undefined;
     const { next, again } = target;
-    const forceLogin = again !== undefined;
+    const forceLogin = again !== undefined && again !== 'code';
     return this.start(configuration, { ...from, email, next, forceLogin, testerId: null });
   }
 
