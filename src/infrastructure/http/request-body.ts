@@ -144,6 +144,7 @@ export class BodyReader {
   }
 }
 
+/** Returns the error for a body of which only a part arrived. */
 export function incompleteBody(): Error {
   return INVALID_FIELD.error('The request body is not complete.');
 }
