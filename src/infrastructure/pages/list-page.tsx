@@ -4,7 +4,15 @@ import type { DashboardPermission } from '../auth/index.js';
 import type { Page, PageResponse } from './page.js';
 import { DashboardPage, environmentFor, Visit, type PageVisit } from './page-route.decorator.js';
 import { EmptyState, FormProblem, inParagraph } from './parts/elements.js';
-import { FilterChips, FilterForm, Pagination, Results, SplitView } from './parts/list.js';
+import {
+  FilterChips,
+  FilterForm,
+  Pagination,
+  Results,
+  SavedFilterMenu,
+  SAVED_FILTERS_MESSAGES,
+  SplitView,
+} from './parts/list.js';
 import { Table, type Column, type Selection } from './parts/table.js';
 import { queryFrom, submitted } from './page-input.js';
 
@@ -119,7 +127,8 @@ function listPage<Row, Query>(
 ): Page {
   const { title, parent, about, messages, apply, isSplit = false } = list;
   // What the list requires is chosen: the page is about it.
-  const filters = list.requires && result ? undefined : list.filters;
+  const isChosen = list.requires !== undefined && result !== undefined;
+  const filters = isChosen ? undefined : list.filters;
   const canBeLive = list.canBeLive === true && result !== undefined;
   const isUnused = !filters && result?.data.length === 0;
   const actions = isUnused ? null : list.actions;
@@ -142,8 +151,15 @@ function listPage<Row, Query>(
     title,
     parent,
     about,
-    actions,
-    messages,
+    actions: isChosen ? (
+      <>
+        {actions}
+        <SavedFilterMenu />
+      </>
+    ) : (
+      actions
+    ),
+    messages: isChosen ? { ...messages, ...SAVED_FILTERS_MESSAGES } : messages,
     content: filters ? (
       <>
         <FilterForm

@@ -200,14 +200,14 @@ interface FurtherFiltersProps {
 export const MAX_FILTER_NAME_LENGTH = 64;
 const SAVED_FILTERS_PATH = '/dashboard/saved-filters';
 
-const SAVED_FILTERS_MESSAGES = {
+export const SAVED_FILTERS_MESSAGES = {
   filters_saved: 'The filters were saved. Open them again under “Saved filters”.',
   filters_replaced: 'The saved filters of this name were replaced by the current ones.',
   filters_deleted: 'The saved filters were deleted.',
 };
 
 /** Links to the filters that the user saved for the list, and a form that saves the current ones. */
-function SavedFilterMenu(): VNode | null {
+export function SavedFilterMenu(): VNode | null {
   const { path, query, savedFilters } = usePage();
   if (!savedFilters) return null;
   const page = pathWith(path, query, {});
