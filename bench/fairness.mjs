@@ -108,6 +108,10 @@ async function measureAll() {
     const wanted = options.only?.split(',');
     for (const [name, requests] of Object.entries(surfaces)) {
       if (wanted && !wanted.some((part) => name.includes(part))) continue;
+      const [{ path, ...first }] = requests;
+      await pool
+        .request({ method: 'GET', path, ...first, body: first.body?.replaceAll('<id>', randomUUID()) })
+        .then(({ body }) => body.dump({ limit: 2 ** 30 }));
       const alone = await observe();
       const worker = new Worker(new URL(import.meta.url), {
         workerData: { baseUrl: service.baseUrl, requests },
@@ -180,7 +184,14 @@ async function surfacesOf(service) {
     `INSERT INTO audit_chain SELECT organization_id, max(sequence), max(created_at), sha256('')
        FROM audit_log GROUP BY organization_id ON CONFLICT (organization_id) DO UPDATE SET sequence = excluded.sequence`,
   );
+  await database.query(
+    `INSERT INTO customer SELECT $1, 'customer-' || number || '@example.com', now() - number * interval '1 second'
+       FROM generate_series(1, 100000) number`,
+    [production.client_id],
+  );
   await database.query('VACUUM ANALYZE');
+  // Otherwise the first kind is measured while PostgreSQL writes the new rows to the disk.
+  await database.query('CHECKPOINT');
   const browser = openBrowser(service.baseUrl);
   await browser.visit('/login');
   const cookie = { cookie: (await browser.send('/login', dashboard), browser.cookie()) };
@@ -264,9 +275,17 @@ async function surfacesOf(service) {
     'page: events': page('production/events'),
     'page: webhook endpoints': page('production/webhook-endpoints'),
     'page: organization': page('organization'),
+    'page: customers': page('production/customers'),
+    'page: customers, search': page('production/customers?search=9@exa'),
+    'page: agents': page('production/agents'),
+    'page: sign-in links': page('production/sign-in-links'),
+    'page: API credentials': page('production/api-credentials'),
     overview: page('production'),
     search: page('production/search?q=user-1'),
     'API: request logs': [{ path: '/request-logs?environment=production&limit=50', headers: cookie }],
+    'API: event feed': platform('/webhook-events'),
+    'API: event feed, waiting': platform('/webhook-events?wait=5'),
+    'API: sign-in links': platform('/sign-in-links?external_user_id=user'),
     'API: audit log': platform('/audit_logs'),
     'API: merchants': platform('/merchants'),
     'operation 1': platform('/mcp/tokens/create', { external_user_id: 'user' }),

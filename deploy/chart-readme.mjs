@@ -9,7 +9,7 @@ import { isMap, parseDocument } from 'yaml';
 const CHART = join(import.meta.dirname, 'chart');
 const read = (file) => readFileSync(join(CHART, file), 'utf8');
 /** What these objects contain is up to the operator: their default is one row. */
-const WHOLE = /(?:resources|strategy|Probe|SecurityContext|securityContext)$/;
+const WHOLE = /(?:resources|nodeSelector|strategy|Probe|SecurityContext|securityContext)$/;
 const COMPONENTS = ['api', 'worker', 'migration'];
 
 /** Returns the page with current tables. */

@@ -1,9 +1,10 @@
 #!/bin/sh
 # Creates the roles and the database of the service, or, if they exist, sets the passwords. PostgreSQL's image runs it once; see
-# docs/database.md. Requires OWNER_PASSWORD and SERVICE_PASSWORD, and the usual variables of psql (PGHOST, PGUSER, PGPASSWORD).
+# docs/database.md. Requires OWNER_PASSWORD and SERVICE_PASSWORD, and the usual variables of psql (PGHOST, PGUSER, PGPASSWORD; and
+# PGDATABASE, if the administrator has another database than postgres).
 set -eu
 export OWNER_PASSWORD="${OWNER_PASSWORD:?}" SERVICE_PASSWORD="${SERVICE_PASSWORD:?}"
-psql --set=ON_ERROR_STOP=1 --no-psqlrc --dbname=postgres --username="${POSTGRES_USER:-${PGUSER:-postgres}}" <<'SQL'
+psql --set=ON_ERROR_STOP=1 --no-psqlrc --dbname="${PGDATABASE:-postgres}" --username="${POSTGRES_USER:-${PGUSER:-postgres}}" <<'SQL'
 -- Every user of the machine can read the arguments of a program, but not its environment.
 \set owner_password `printenv OWNER_PASSWORD`
 \set service_password `printenv SERVICE_PASSWORD`

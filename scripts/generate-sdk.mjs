@@ -14,7 +14,7 @@ const SOURCES = 'clients/typescript/src';
 const PYTHON_SOURCES = 'clients/python/src/merchant_connectivity';
 const [, , folder = SOURCES, pythonFolder = folder === SOURCES ? PYTHON_SOURCES : undefined] = process.argv;
 const HEADER = '// Generated from openapi.json. Run `npm run openapi` after changes.\n';
-/** The credentials of each security scheme. */
+/** The credentials of each security scheme. Of several that an operation accepts, the first one here is used. */
 const CREDENTIALS = { basic: 'basic', bearer: 'bearer', 'service-token': 'service', none: 'none' };
 /** Surfaces by their names, with which the tags of their operations begin. */
 const SURFACES = {
@@ -54,7 +54,8 @@ function typeOf(schema, nameIfUnnamed) {
 function operationOf(path, method, operation, shared = []) {
   const { operationId: id, summary, description = '', security = [], tags } = operation;
   const { 'x-repeatable': repeatable = 'always' } = operation;
-  const scheme = security.map((each) => Object.keys(each)[0] ?? 'none').find((each) => CREDENTIALS[each]);
+  const accepted = security.map((each) => Object.keys(each)[0] ?? 'none');
+  const scheme = Object.keys(CREDENTIALS).find((each) => accepted.includes(each));
   if (scheme === undefined) return undefined;
   const parameters = [...shared, ...(operation.parameters ?? [])].map(resolve);
   const inPath = parameters.filter((parameter) => parameter.in === 'path').map(({ name }) => name);

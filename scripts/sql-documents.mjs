@@ -147,14 +147,35 @@ async function statements() {
   const parts = [];
   for (const file of files) {
     const exported = await import(new URL(file, BUILT).href);
+    const written = [];
     for (const [name, statement] of Object.entries(exported)) {
       if (typeof statement?.named !== 'string') continue;
-      parts.push(
-        `-- ${name}: src/${file.replace(/js$/, 'ts')}\n${statement.named.replaceAll('\n  ', '\n').trim()};\n`,
-      );
+      const lines = `${statement.named.replaceAll('\n  ', '\n').trim()};`.split('\n');
+      const title = `-- ${name}: src/${file.replace(/js$/, 'ts')}`;
+      const difference = written.map((other) => differenceOf(lines, other)).find(Boolean);
+      parts.push(difference ? `${title}, which is ${difference}\n` : `${title}\n${lines.join('\n')}\n`);
+      written.push({ name, lines });
     }
   }
   return `${ORIGIN}\n${parts.join('\n')}`;
+}
+
+/** The maximum number of lines by which a statement is described that differs from another one. */
+const MAX_OTHER_LINES = 3;
+
+/** Describes a statement by the lines in which it differs from another one; undefined if they are many. */
+function differenceOf(lines, { name, lines: others }) {
+  const shorter = Math.min(lines.length, others.length);
+  let begin = 0;
+  while (begin < shorter && lines[begin] === others[begin]) begin += 1;
+  let end = 0;
+  while (end < shorter - begin && lines.at(-1 - end) === others.at(-1 - end)) end += 1;
+  const own = lines.slice(begin, lines.length - end);
+  if (own.length > MAX_OTHER_LINES) return undefined;
+  const [from, to] = [begin + 1, others.length - end];
+  const place = from === to ? `line ${from}` : `lines ${from} to ${to}`;
+  if (own.length === 0) return `${name} without ${place}.`;
+  return `${name} with this in place of ${place}:\n${own.map((line) => `-- ${line}`).join('\n')}`;
 }
 
 /** Runs the work with the address of a migrated database. */

@@ -29,6 +29,7 @@ import {
   CurrentKeys,
   CurrentLogins,
   CurrentRoles,
+  CurrentTokens,
 } from './modules/audit-logs/index.js';
 import {
   CurrentSessions,
@@ -51,7 +52,7 @@ import {
   McpTokensModule,
   McpTokensService,
 } from './modules/mcp-tokens/index.js';
-import { ActiveAccessTokenVerifier, OAuthModule } from './modules/oauth/index.js';
+import { ActiveAccessTokenVerifier, CurrentAccessTokens, OAuthModule } from './modules/oauth/index.js';
 import {
   EventBodies,
   RequestLogsModule,
@@ -85,6 +86,7 @@ const PORTS = [
   { provide: CurrentKeys, useExisting: ApiKeyVerifier },
   { provide: CurrentLogins, useExisting: CurrentSessions },
   { provide: CurrentRoles, useExisting: DashboardUsersRepository },
+  { provide: CurrentTokens, useExisting: CurrentAccessTokens },
   { provide: DomainLogins, useExisting: SsoDomainsService },
   { provide: EndpointLanes, useExisting: LanesRepository },
   { provide: ErasedUsers, useExisting: ErasedUsersRegister },

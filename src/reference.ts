@@ -34,7 +34,7 @@ function auditActionsPage(): string {
     'These are the actions that the audit log records. Each entry has the outcome `success`, `failure` (the attempt ' +
       'did not succeed) or `denied` (the user may not perform the action). It names who acted: operators of the platform can ' +
       'perform some actions of users, too.',
-    [['| action | target | meaning |', '| --- | --- | --- |', ...rows].join('\n')],
+    [table(['action', 'target', 'meaning'], rows)],
   );
 }
 
@@ -51,13 +51,7 @@ function dashboardPermissionsPage(): string {
     'This is what users of the dashboard can do, with the lowest role that may do it. Some operations require a login ' +
       'within the last 5 or 60 minutes. Operations with a scope are also part of the dashboard API, for programs with an ' +
       'API key or access token. If an operation has an audit action, the audit log also records attempts that are denied.',
-    [
-      [
-        '| operation | role | recent login | scope | audit action |',
-        '| --- | --- | --- | --- | --- |',
-        ...rows,
-      ].join('\n'),
-    ],
+    [table(['operation', 'role', 'recent login', 'scope', 'audit action'], rows)],
   );
 }
 
@@ -74,7 +68,7 @@ function scopesPage(): string {
     'Every operation for programs requires one scope. An [API key](api-keys.md) has the scopes that were chosen for it, an ' +
       'access token those of its API key, or those that a user approved. The secret of an API client has all scopes of the ' +
       'platform API. `GET /me` accepts any API key and access token.',
-    [['| scope | what it allows | operations |', '| --- | --- | --- |', ...rows].join('\n')],
+    [table(['scope', 'what it allows', 'operations'], rows)],
   );
 }
 
@@ -98,7 +92,7 @@ function configurationPage(): string {
       ({ name, property, description, secret }) =>
         `| \`${name}\` | ${formatDefault(defaults[property])} | ${description}${secret ? ' Secret.' : ''} |`,
     );
-    return [`## ${title}`, '', '| variable | default | meaning |', '| --- | --- | --- |', ...rows].join('\n');
+    return `## ${title}\n\n${table(['variable', 'default', 'meaning'], rows)}`;
   });
   return page(
     'Configuration',
@@ -122,10 +116,7 @@ function errorsPage(): string {
       'in seconds. Use `error_code` in your program; the message is for developers and may change. The `Link` header ' +
       'of an error (`rel="help"`) points to its section on this page. [retrying.md](retrying.md) says which requests ' +
       'you can repeat.',
-    [
-      ['| error_code | status |', '| --- | --- |', ...rows].join('\n'),
-      ...codes.map(([code, kinds]) => errorSection(code, kinds)),
-    ],
+    [table(['error_code', 'status'], rows), ...codes.map(([code, kinds]) => errorSection(code, kinds))],
   );
 }
 
@@ -138,13 +129,7 @@ function errorSection(code: ErrorCode, kinds: readonly ErrorKind[]): string {
   const rows = kinds
     .toSorted((left, right) => left.status - right.status || left.when.localeCompare(right.when))
     .map(({ status, type, when, message }) => `| ${status} | \`${type}\` | ${when} | ${message} |`);
-  return [
-    `## ${code}`,
-    '',
-    '| status | error_type | when | example of the message |',
-    '| --- | --- | --- | --- |',
-    ...rows,
-  ].join('\n');
+  return `## ${code}\n\n${table(['status', 'error_type', 'when', 'example of the message'], rows)}`;
 }
 
 function metricsPage(): string {
@@ -156,7 +141,7 @@ function metricsPage(): string {
     'If `METRICS_PORT` is set, a process serves these metrics for Prometheus at `/metrics`, and the default metrics of ' +
       '`prom-client` for Node.js (`process_*`, `nodejs_*`). For the setup, alerts and a dashboard, see ' +
       '[operations-monitoring.md](operations-monitoring.md#metrics).',
-    [['| metric | type | labels | meaning |', '| --- | --- | --- | --- |', ...rows].join('\n')],
+    [table(['metric', 'type', 'labels', 'meaning'], rows)],
   );
 }
 
@@ -175,7 +160,7 @@ function repeatedRequestsPage(): string {
       'knowing whether the first one was processed. `GET` requests change nothing. A `PATCH` with the same values changes ' +
       'nothing. After a `DELETE`, 404 means that it is already deleted. [retrying.md](retrying.md) explains when to repeat a ' +
       'request, and [idempotency keys](retrying.md#idempotency-keys).',
-    [['| operation | if you repeat it | safe? |', '| --- | --- | --- |', ...rows].join('\n')],
+    [table(['operation', 'if you repeat it', 'safe?'], rows)],
   );
 }
 
@@ -193,7 +178,7 @@ function webhookEventsPage(): string {
     'Every event is sent as a JSON object. The line breaks in the examples are for readability; the service does not ' +
       'send them. `data.metadata` is present only if metadata was attached to the session. New fields and events may be ' +
       'added, so ignore those that you do not know. [webhooks.md](webhooks.md) explains delivery and verification.',
-    [['| event | when | fields |', '| --- | --- | --- |', ...rows].join('\n'), ...sections],
+    [table(['event', 'when', 'fields'], rows), ...sections],
   );
 }
 
@@ -203,6 +188,11 @@ function page(title: string, introduction: string, sections: readonly string[]):
   const origin =
     '<!-- Generated from the code by `npm run docs`. Do not edit this page; change the code. -->';
   return `${[`# ${title}`, origin, introduction, ...sections].join('\n\n')}\n`;
+}
+
+function table(headings: readonly string[], rows: readonly string[]): string {
+  const lines = [headings.join(' | '), headings.map(() => '---').join(' | ')].map((cells) => `| ${cells} |`);
+  return [...lines, ...rows].join('\n');
 }
 
 function formatDefault(value: unknown): string {

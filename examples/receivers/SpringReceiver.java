@@ -1,3 +1,5 @@
+import java.io.IOException;
+import java.io.InputStream;
 import java.nio.charset.StandardCharsets;
 import java.time.Instant;
 import org.springframework.beans.factory.annotation.Value;
@@ -5,17 +7,20 @@ import org.springframework.http.HttpHeaders;
 import org.springframework.http.ResponseEntity;
 import org.springframework.util.Assert;
 import org.springframework.web.bind.annotation.PostMapping;
-import org.springframework.web.bind.annotation.RequestBody;
 import org.springframework.web.bind.annotation.RequestHeader;
 import org.springframework.web.bind.annotation.RestController;
 
 /**
  * A webhook receiver with Spring: copy it into your application, with {@code Receiver.java} beside it. {@code webhook.secret} is the
- * key of the endpoint ({@code whsec_…} or {@code whpk_…}), or the client secret. If you use Spring Security, exempt the path from its
- * CSRF protection. Limit the size of bodies to 1 MB in the proxy in front of your application: Tomcat limits only forms.
+ * key of the endpoint ({@code whsec_…} or {@code whpk_…}), or the client secret. Spring Security refuses the requests with 401 or 403
+ * of its own: permit the path ({@code requestMatchers("/webhooks").permitAll()}), and exempt it from the CSRF protection ({@code
+ * csrf(csrf -> csrf.ignoringRequestMatchers("/webhooks"))}).
  */
 @RestController
 public class SpringReceiver {
+    /** In bytes. Tomcat limits only forms. */
+    private static final int MAX_BODY = 1_048_576;
+
     private final String secret;
 
     /** Ends the start if the secret is missing. */
@@ -24,11 +29,11 @@ public class SpringReceiver {
         this.secret = secret;
     }
 
-    /** The body is bytes, not a class of yours: from an object that Jackson has parsed, the bytes cannot be restored. */
+    /** The body is a stream, not a class of yours: from an object that Jackson has parsed, the bytes cannot be restored. */
     @PostMapping("/webhooks")
-    public ResponseEntity<Void> receive(
-            @RequestBody(required = false) byte[] body, @RequestHeader HttpHeaders headers) {
-        byte[] bytes = body == null ? new byte[0] : body;
+    public ResponseEntity<Void> receive(InputStream body, @RequestHeader HttpHeaders headers) throws IOException {
+        byte[] bytes = body.readNBytes(MAX_BODY + 1);
+        if (bytes.length > MAX_BODY) return ResponseEntity.status(413).build();
         if (!Receiver.verify(bytes, headers.toSingleValueMap(), secret, Instant.now().getEpochSecond()))
             return ResponseEntity.status(401).build();
         // Add the event to your queue here, unless it contains this ID already, and process it afterward.

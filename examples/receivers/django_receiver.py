@@ -1,6 +1,9 @@
 """A webhook receiver with Django: `pip install django`, and receiver.py beside this file. Copy `receive` into your views.
 
     WEBHOOK_SECRET=… python3 django_receiver.py runserver 4000
+
+During a rotation, WEBHOOK_SECRET has both keys, separated by a space. A key that begins with `whpk_` also needs
+`pip install cryptography`.
 """
 
 import json
@@ -18,8 +21,8 @@ from django.views.decorators.http import require_POST
 
 from receiver import verify
 
-SECRET = os.environ.get("WEBHOOK_SECRET")
-if not SECRET:
+SECRETS = os.environ.get("WEBHOOK_SECRET", "").split()
+if not SECRETS:
     raise SystemExit("Set WEBHOOK_SECRET to the secret of your API client, or to the key of the endpoint.")
 
 
@@ -34,7 +37,7 @@ def receive(request):
         return HttpResponse(status=413)
     except (UnreadablePostError, RawPostDataException):
         return HttpResponse(status=400)
-    if not verify(body, request.headers, SECRET):
+    if not any(verify(body, request.headers, each) for each in SECRETS):
         return HttpResponse(status=401)
     # Add the event to your queue here, unless it contains this ID already, and process it afterward.
     print(request.headers["webhook-id"], json.loads(body)["event"], flush=True)

@@ -2,6 +2,8 @@
  * A webhook receiver with Fastify: `npm install fastify`, and the SDK.
  *
  *     WEBHOOK_SECRET=… PORT=4000 node fastify.mjs
+ *
+ * During a rotation, WEBHOOK_SECRET has both keys, separated by a space.
  */
 import { SignatureError, webhooks } from '@merchant-connectivity/sdk';
 import Fastify from 'fastify';
@@ -16,7 +18,7 @@ app.register(async (receiver) => {
   receiver.removeAllContentTypeParsers();
   receiver.addContentTypeParser('*', { parseAs: 'buffer' }, (_request, body, done) => done(null, body));
   receiver.post('/webhooks', async (request, reply) => {
-    const event = await webhooks.verify(request.body ?? '', request.headers, secret);
+    const event = await webhooks.verify(request.body ?? '', request.headers, secret.split(' '));
     // Add the event to your queue here, unless it contains this ID already, and process it afterward.
     console.log(request.headers['webhook-id'], event.event);
     return reply.code(200).send();

@@ -1,6 +1,9 @@
 """A webhook receiver with Flask: `pip install flask`, and receiver.py beside this file.
 
     WEBHOOK_SECRET=… flask --app flask_receiver run --port 4000
+
+During a rotation, WEBHOOK_SECRET has both keys, separated by a space. A key that begins with `whpk_` also needs
+`pip install cryptography`.
 """
 
 import os
@@ -9,8 +12,8 @@ from flask import Flask, request
 
 from receiver import verify
 
-SECRET = os.environ.get("WEBHOOK_SECRET")
-if not SECRET:
+SECRETS = os.environ.get("WEBHOOK_SECRET", "").split()
+if not SECRETS:
     raise SystemExit("Set WEBHOOK_SECRET to the secret of your API client, or to the key of the endpoint.")
 
 app = Flask(__name__)
@@ -22,7 +25,7 @@ app.config["MAX_CONTENT_LENGTH"] = 1_048_576
 def receive():
     # Not `request.get_json()` or `request.form`, after which the bytes may be gone.
     body = request.get_data()
-    if not verify(body, request.headers, SECRET):
+    if not any(verify(body, request.headers, each) for each in SECRETS):
         return "", 401
     # Add the event to your queue here, unless it contains this ID already, and process it afterward.
     app.logger.warning("%s %s", request.headers["webhook-id"], request.get_json()["event"])

@@ -2,6 +2,8 @@
  * A webhook receiver with Hono: `npm install hono @hono/node-server`, and the SDK.
  *
  *     WEBHOOK_SECRET=… PORT=4000 node hono.mjs
+ *
+ * During a rotation, WEBHOOK_SECRET has both keys, separated by a space.
  */
 import { SignatureError, webhooks } from '@merchant-connectivity/sdk';
 import { serve } from '@hono/node-server';
@@ -17,7 +19,7 @@ const app = new Hono();
 app.post('/webhooks', bodyLimit({ maxSize: 1_048_576 }), async (context) => {
   // Not `context.req.json()`, from which the bytes cannot be restored.
   const body = await context.req.arrayBuffer();
-  const event = await webhooks.verify(body, context.req.raw.headers, secret);
+  const event = await webhooks.verify(body, context.req.raw.headers, secret.split(' '));
   // Add the event to your queue here, unless it contains this ID already, and process it afterward.
   console.log(context.req.header('webhook-id'), event.event);
   return context.body(null, 200);

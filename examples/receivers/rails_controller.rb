@@ -1,9 +1,10 @@
 # frozen_string_literal: true
 
-# A webhook receiver with Rails: copy it to app/controllers/webhooks_controller.rb, and receiver.rb to lib. Add this route:
+# A webhook receiver with Rails: copy it to app/controllers/webhooks_controller.rb, and receiver.rb to vendor: Rails 7.1 loads lib
+# itself, and expects that each file there defines a constant. Add this route:
 #
 #     post '/webhooks', to: 'webhooks#receive'
-require_relative '../../lib/receiver'
+require_relative '../../vendor/receiver'
 
 class WebhooksController < ActionController::API
   MAX_BODY = 1_048_576
@@ -12,7 +13,7 @@ class WebhooksController < ActionController::API
   HEADERS = %w[webhook-id webhook-timestamp webhook-signature Service-Signature].freeze
 
   def receive
-    # Not `:content_too_large`, which Rack calls so only from 3.1 on.
+    # Names of this status differ between versions of Rack.
     return head 413 if request.content_length.to_i > MAX_BODY
 
     # Not `params`, from which the bytes cannot be restored.

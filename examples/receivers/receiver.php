@@ -19,16 +19,12 @@ const MAX_SIGNATURES = 10;
  * Returns whether the service sent this delivery to you just now.
  *
  * @param string $body the raw bytes of the body: file_get_contents('php://input')
- * @param array<string, string> $headers names and values: getallheaders()
+ * @param array<string, string|string[]> $headers names and values: getallheaders(), or the headers of a framework
  * @param string $secret the key of the endpoint (`whsec_…` or `whpk_…`), or the client secret, unchanged
  * @param int|null $now seconds since the epoch
  */
 function verify(string $body, array $headers, string $secret, ?int $now = null): bool
 {
-    // Anyone can sign with an empty key.
-    if (keyOf($secret) === '') {
-        return false;
-    }
     // This order ensures that only data from the service is parsed. `Service-Signature` is always made with the client secret.
     if (!verifyStandardWebhooks($body, $headers, $secret, $now ?? time())) {
         return false;
@@ -65,6 +61,10 @@ function verifyStandardWebhooks(string $body, array $headers, string $secret, in
     }
     $message = "$id.$timestamp.$body";
     $isPublicKey = str_starts_with($secret, 'whpk_');
+    // Anyone can sign with an empty key.
+    if (keyOf($secret) === '') {
+        return false;
+    }
     $expected = 'v1,' . sign($secret, $message);
     $signatures = explode(' ', valueOf($headers, 'webhook-signature'), MAX_SIGNATURES + 1);
     foreach (array_slice($signatures, 0, MAX_SIGNATURES) as $given) {
@@ -77,15 +77,14 @@ function verifyStandardWebhooks(string $body, array $headers, string $secret, in
     return false;
 }
 
-/** Returns the bytes of the key: none if it is missing or malformed. */
-function keyOf(string $secret): string
-{
-    return str_starts_with($secret, 'whsec_') ? (string) base64_decode(substr($secret, 6), true) : $secret;
-}
-
 function sign(string $secret, string $message): string
 {
     return base64_encode(hash_hmac('sha256', $message, keyOf($secret), true));
+}
+
+function keyOf(string $secret): string
+{
+    return str_starts_with($secret, 'whsec_') ? (string) base64_decode(substr($secret, 6), true) : $secret;
 }
 
 /** Returns whether an Ed25519 signature is of the public key. */
@@ -98,10 +97,11 @@ function isSignedBy(string $publicKey, string $message, string $given): bool
         && sodium_crypto_sign_verify_detached($signature, $message, $key);
 }
 
-/** @param array<string, string> $headers */
+/** @param array<string, string|string[]> $headers */
 function valueOf(array $headers, string $name): string
 {
-    return array_change_key_case($headers, CASE_LOWER)[$name] ?? '';
+    $values = (array) (array_change_key_case($headers, CASE_LOWER)[$name] ?? '');
+    return (string) reset($values);
 }
 
 function main(string $folder): void

@@ -28,9 +28,6 @@ def verify(body, headers, secret, now=None):
     now: seconds since the epoch
     """
     now = time.time() if now is None else now
-    # Anyone can sign with an empty key.
-    if not key_of(secret):
-        return False
     # This order ensures that only data from the service is parsed. `Service-Signature` is always made with the client secret.
     if not verify_standard_webhooks(body, headers, secret, now):
         return False
@@ -67,14 +64,17 @@ def verify_standard_webhooks(body, headers, secret, now):
     if secret.startswith("whpk_"):
         given = [each[4:] for each in signatures if each.startswith("v1a,")]
         return any(is_signed_by(secret, message, each) for each in given)
+    # Anyone can sign with an empty key.
+    if not key_of(secret):
+        return False
     expected = "v1," + sign(secret, message)
     return any(is_equal(expected, given) for given in signatures)
 
 
 def key_of(secret):
-    """Returns the bytes of the key: none if there is no key."""
+    """Returns the bytes of the key: none if it is missing or malformed."""
     try:
-        return base64.b64decode(secret[6:]) if secret.startswith("whsec_") else secret.encode()
+        return base64.b64decode(secret[6:], validate=True) if secret.startswith("whsec_") else secret.encode()
     except ValueError:
         return b""
 

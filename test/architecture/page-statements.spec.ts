@@ -131,7 +131,7 @@ describe('docs/dashboard-api.md', () => {
   it('lists all operations for access tokens, with their role, scope and audit action', () => {
     const permissions = new Map<string, object>(listPermissions().map((each) => [each.name, each]));
     const expected = operations
-      .filter(({ security = [] }) => security.some((each) => 'bearer' in each))
+      .filter(({ security = [] }) => security.some((each) => 'session' in each))
       .map(({ name, operationId }) => {
         const { role = 'viewer', token, action } = permissions.get(operationId) as Record<string, string>;
         return [name, role, token, action ?? ''].join(' | ');
@@ -153,7 +153,6 @@ describe('docs/dashboard-api.md', () => {
         'MAX_CONFIGURATIONS',
       ],
       ['webhook endpoints per environment', 'webhook-endpoints/webhook-endpoint.entity.ts', 'MAX_ENDPOINTS'],
-      ['access grants', 'dashboard-users/access-grants/access-grants.service.ts', 'MAX_GRANTS'],
       ['merchants', 'merchants/merchants.dto.ts', 'MAX_MERCHANTS'],
     ] as const)
       expect(page).toContain(`${inWords(constant(file, name))} ${what}`);

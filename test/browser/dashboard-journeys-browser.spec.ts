@@ -314,7 +314,7 @@ describeInBrowser('The dashboard in a browser', (windows) => {
     await page.keyboard.press('Enter');
     await page.waitForURL(/\/search\?q=user-9$/);
     await page.getByRole('link', { name: 'user-9' }).click();
-    await waitForHeading(page, 'User user-9');
+    await waitForHeading(page, 'user-9');
     expect(await inspect(page, 'external-user')).toEqual([]);
     await page.locator('body').click();
     await page.keyboard.press('Control+k');

@@ -160,6 +160,40 @@ describeInBrowser('The layout of the dashboard, with a week of data', (windows) 
     }
   });
 
+  it('shows email addresses and hosts as a whole on a desk', async () => {
+    const event = await firstLink(`${PRODUCTION}/events`);
+    const others = [event, PRODUCTION, `${PRODUCTION}/webhook-endpoints`, `${PRODUCTION}/customers`];
+    let count = 0;
+    for (const path of [...LISTS.map(([list]) => list), ...others]) {
+      await desk.goto(path);
+      const addresses = await desk.locator('table.data td:visible').evaluateAll((cells) =>
+        cells.flatMap((cell) => {
+          const texts = document.createTreeWalker(cell, NodeFilter.SHOW_TEXT);
+          for (let text = texts.nextNode(); text; text = texts.nextNode()) {
+            const end = text.textContent?.indexOf('.example') ?? -1;
+            if (end < 0 || text.parentElement?.closest('.unseen')) continue;
+            const address = document.createRange();
+            address.setStart(text, 0);
+            address.setEnd(text, end + '.example'.length);
+            const place = text.parentElement?.closest('.middle > span') ?? cell;
+            const edge =
+              place.getBoundingClientRect().right - parseFloat(getComputedStyle(place).paddingRight);
+            // A name before an email address, or the beginning of it, stands in a part of its own.
+            const before = text.parentElement?.closest('.middle > .tail')?.previousElementSibling;
+            const isCut =
+              address.getBoundingClientRect().right > edge + 0.5 ||
+              (text.textContent?.startsWith('@') && before && before.scrollWidth > before.clientWidth);
+            return [{ text: cell.textContent, isCut }];
+          }
+          return [];
+        }),
+      );
+      count += addresses.length;
+      expect([path, addresses.filter(({ isCut }) => isCut)]).toEqual([path, []]);
+    }
+    expect(count).toBeGreaterThan(50);
+  });
+
   it('cuts nothing off on the pages of an event and of the credentials', async () => {
     const event = await firstLink(`${PRODUCTION}/events`);
     for (const path of [event, `${PRODUCTION}/api-credentials`, `${PRODUCTION}/webhook-endpoints`]) {
@@ -289,8 +323,8 @@ describeInBrowser('The layout of the dashboard, with a week of data', (windows) 
         WHERE external_user_id LIKE '%@%' AND environment = 'production'
         ORDER BY length(external_user_id) DESC LIMIT 1`,
     )) as { user?: string }[];
-    expect(await results(user.split('@')[0] ?? '')).toEqual([`User${user}`]);
-    expect(await results((user.split('@')[0] ?? '').toUpperCase())).toEqual([`User${user}`]);
+    expect(await results(user.split('@')[0] ?? '')).toEqual([`Customer${user}`]);
+    expect(await results((user.split('@')[0] ?? '').toUpperCase())).toEqual([`Customer${user}`]);
     expect(await results('netfl')).toEqual(['MerchantNetflix']);
     for (const [word, page] of [
       ['sso', 'Single sign-on'],
@@ -377,13 +411,11 @@ describeInBrowser('The layout of the dashboard, with a week of data', (windows) 
     );
     expect(await cut).toEqual([]);
     await desk.goto(`${PRODUCTION}/sign-in-links`);
-    const user = desk.getByRole('textbox', { name: 'User' });
-    await user.fill('7d1a183e-cfa8-4e00-adb9-7613f4d1d552');
-    expect(await user.evaluate(({ scrollWidth, clientWidth }) => scrollWidth <= clientWidth)).toBe(true);
-    await user.press('Enter');
-    const clear = desk.getByRole('link', { name: 'Clear filters' });
-    await clear.waitFor();
-    expect((await clear.boundingBox())!.y).toBeLessThan((await user.boundingBox())!.y + 20);
+    const customer = desk.getByRole('textbox', { name: 'Customer' });
+    await customer.fill('7d1a183e-cfa8-4e00-adb9-7613f4d1d552');
+    expect(await customer.evaluate(({ scrollWidth, clientWidth }) => scrollWidth <= clientWidth)).toBe(true);
+    await customer.press('Enter');
+    await waitForHeading(desk, '7d1a183e-cfa8-4e00-adb9-7613f4d1d552');
   });
 
   it('leads from every form back to where the user came from', async () => {
@@ -410,7 +442,33 @@ describeInBrowser('The layout of the dashboard, with a week of data', (windows) 
       expect([path, await entry.allTextContents()]).toEqual([path, [name]]);
     }
     await desk.goto(`${PRODUCTION}/sign-in-links`);
-    await desk.getByRole('heading', { name: 'No user is selected' }).waitFor();
+    await desk.getByRole('heading', { name: 'No customer is selected' }).waitFor();
+  });
+
+  it('lets users act on each row, and on the selected ones once there are any', async () => {
+    await desk.setViewportSize(DESK);
+    await desk.goto(`${PRODUCTION}/merchants`);
+    const hide = desk.getByRole('button', { name: 'Hide', exact: true });
+    expect([await hide.isEnabled(), await desk.locator('td.buttons button:disabled').count()]).toEqual([
+      false,
+      0,
+    ]);
+    await desk.locator('td.check input').first().check();
+    await desk.getByRole('button', { name: 'Hide (1 merchant)' }).waitFor();
+    expect(await desk.locator('.bar button').isEnabled()).toBe(true);
+  });
+
+  it('leaves no gap in a row with a day beside an opened entry', async () => {
+    await desk.setViewportSize(DESK);
+    await desk.goto(`${PRODUCTION}/request-logs?period=7d&type=request&outcome=failure`);
+    await desk.locator('#results td.main a').first().click();
+    await desk.locator('#entry h1').waitFor();
+    const [table, last, day] = await Promise.all(
+      ['table.data', 'thead th.status', 'tr.day'].map((each) => desk.locator(each).first().boundingBox()),
+    );
+    const right = ({ x, width }: { x: number; width: number }): number => Math.round(x + width);
+    expect(right(last!)).toBeGreaterThan(right(table!) - 3);
+    expect(right(day!)).toBeGreaterThan(right(table!) - 3);
   });
 
   it('aligns the buttons of a list on a phone, and shows the last value of each user', async () => {

@@ -358,7 +358,7 @@ describeInBrowser('The log pages in a browser', (windows) => {
     });
     expect(await page.getByRole('button', { name: 'Apply filters' }).count()).toBe(0);
     await page.getByText('More filters').click();
-    const user = page.getByLabel('User', { exact: true });
+    const user = page.getByLabel('Customer', { exact: true });
     await user.fill('user-7');
     await user.press('Enter');
     await page.waitForURL(/external_user_id=user-7$/);

@@ -131,12 +131,35 @@ describeInBrowser('Links and the page of a user, with examples/partner-login', (
       await page.getByRole('link', { name: 'Who acts for you' }).click();
       await press(page, 'Log in to Test organization');
       await page.getByRole('heading', { level: 2, name: 'Assistants' }).waitFor();
-      await press(page, 'Disconnect Test Agent');
-      await page.getByText('The assistant can no longer act for you.').waitFor();
-      await press(page, 'Unlink Netflix');
-      await page.getByText('The account is no longer connected.').waitFor();
-      await press(page, 'Cancel link Netflix');
-      await page.getByText('The link no longer works.').waitFor();
+      for (const [link, heading, button, ended] of [
+        [
+          'Disconnect Test Agent',
+          'Disconnect Test Agent?',
+          'Disconnect',
+          /^Test Agent \(127\.0\.0\.1\), allowed .+, can no longer act/,
+        ],
+        [
+          'Unlink Netflix',
+          'Unlink Netflix?',
+          'Unlink',
+          /^Your account at Netflix, connected .+, is no longer/,
+        ],
+        [
+          'Cancel link Netflix',
+          'Cancel the link for Netflix?',
+          'Cancel link',
+          /^The link for Netflix, sent .+, no/,
+        ],
+      ] as const) {
+        const ending = page.getByRole('link', { name: link, exact: true });
+        await ending.click();
+        await waitForHeading(page, heading);
+        await page.getByRole('link', { name: 'Go back' }).click();
+        await ending.click();
+        await waitForHeading(page, heading);
+        await press(page, button);
+        await page.getByText(ended).waitFor();
+      }
       await press(page, 'Close this page');
       await waitForHeading(page, 'The page is closed');
     },
@@ -168,6 +191,9 @@ describeInBrowser('Links and the page of a user, with examples/partner-login', (
     await service.request('/development/accounts/link', { body, as: service.development });
     await page.reload();
     await inspected('page');
+    await page.getByRole('link', { name: 'Unlink Netflix' }).click();
+    await waitForHeading(page, 'Unlink Netflix?');
+    await inspected('page-asks');
     await page.goto('/users/unknown');
     await inspected('page-unknown');
     expect(findings).toEqual([]);

@@ -165,7 +165,7 @@ describeInBrowser('Webhook endpoints and events in a browser', (windows) => {
     await attempts(await publish(), 1);
     const page = await open();
     await page.goto(EVENTS);
-    await page.getByLabel('User', { exact: true }).focus();
+    await page.getByLabel('Customer', { exact: true }).focus();
     await page.keyboard.type('nobody');
     await page.keyboard.press('Enter');
     await page.getByText('No events match these filters').waitFor();

@@ -318,7 +318,13 @@ describe('mcs', () => {
       'listen --forward-to localhost:4000',
       'trigger CARD_UPDATED --data 1',
     ];
-    for (const words of [...wrong, 'tokens create --user u --expires-in soon', '--base-url nowhere listen']) {
+    const numbers = [
+      'tokens create --user u --expires-in soon',
+      'links create --user u --merchant Netflix',
+      'links create --user u --merchant 16 --expires-in 1h',
+      'endpoints rotate-key 0f0c2f0e-8a3c-4b7a-9c38-3b5d3cf0a5d1 --overlap 1d',
+    ];
+    for (const words of [...wrong, ...numbers, '--base-url nowhere listen']) {
       expect([words, (await mcs(words, { environment: basicCredentials() })).code]).toEqual([words, 2]);
     }
     const usageErrors: Readonly<Record<string, readonly [message: string, help: string]>> = {
@@ -379,6 +385,16 @@ describe('mcs', () => {
       code: 1,
       errors: expect.stringMatching(/^Error: The request to http:\/\/localhost:2 failed: .*ECONNREFUSED/),
     });
+  });
+
+  it('names the variable whose credential was refused, because a login would not help', async () => {
+    for (const variable of ['MCS_API_KEY', 'MCS_ACCESS_TOKEN'])
+      expect(await mcs('logs list', { environment: { [variable]: 'refused' } })).toMatchObject({
+        code: 4,
+        errors: expect.stringMatching(
+          new RegExp(`\nCheck ${variable}, which is used in place of a login\\.\n$`),
+        ),
+      });
   });
 
   it('sends secrets over http only to this machine', async () => {
@@ -630,11 +646,51 @@ describe('mcs, with the credentials of an API client,', () => {
     const second = await run<{ event_id: string }>('trigger CARD_UPDATED --user feed-user');
     proxy.target = service.baseUrl;
     await tail.waitForOutput(new RegExp(second.event_id));
-    const shown = tail.output.trim().split('\n');
-    expect(shown.map((line) => (JSON.parse(line) as { id: string }).id)).toEqual([
-      first.event_id,
-      second.event_id,
+    const idsOf = (output: string): string[] =>
+      output
+        .trim()
+        .split('\n')
+        .map((line) => (JSON.parse(line) as { id: string }).id);
+    expect(idsOf(tail.output)).toEqual([first.event_id, second.event_id]);
+    await proxy.close();
+  });
+
+  it('says where events tail continues when it was stopped, and when the cursor is too old', async () => {
+    const environment = basicCredentials();
+    const { event_id: first } = await run<{ event_id: string }>('trigger CARD_UPDATED --user stopped-user');
+    const filter = ['--json', '--user', 'stopped-user'];
+    const tail = start(['events', 'tail', ...filter, '--start', '1h'], { environment });
+    await tail.waitForOutput(new RegExp(first));
+    tail.signal('SIGINT');
+    const { code, errors } = await tail.ended;
+    const [, cursor = ''] = /mcs events tail --cursor (\S+)\n$/.exec(errors) ?? [];
+    expect([code, cursor]).toEqual([0, expect.stringMatching(/./)]);
+    const { event_id: second } = await run<{ event_id: string }>('trigger CARD_UPDATED --user stopped-user');
+    const next = start(['events', 'tail', ...filter, '--cursor', cursor], { environment });
+    await next.waitForOutput(new RegExp(second));
+    expect(next.output).not.toContain(first);
+    next.signal('SIGINT');
+    await next.ended;
+
+    const server = createHttpServer((_request, response) => {
+      const body = {
+        error_type: 'INVALID_REQUEST',
+        error_code: 'EVENT_CURSOR_EXPIRED',
+        error_message: 'Old.',
+      };
+      response.writeHead(410, { 'content-type': 'application/json' });
+      response.end(JSON.stringify({ ...body, oldest_cursor: 'oldest' }));
+    }).listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+    const expired = await mcs('events tail --cursor old --json', {
+      environment: { ...environment, MCS_BASE_URL: url },
+    });
+    expect([expired.code, JSON.parse(expired.errors)]).toEqual([
+      1,
+      expect.objectContaining({ error_code: 'EVENT_CURSOR_EXPIRED', oldest_cursor: 'oldest' }),
     ]);
+    server.close();
   });
 
   it('manages agents, sign-in links and users', async () => {

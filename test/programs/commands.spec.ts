@@ -685,7 +685,7 @@ describe('mcs-admin', () => {
     const [csv, ndjson, within] = await Promise.all([
       inOwnProcess(`${command} csv`),
       cli(`${command} ndjson`),
-      cli(`${command} ndjson --start 2026-01-01T00:00:02Z --end 2026-01-02T00:00:00Z`),
+      cli(`${command} ndjson --start 2026-01-01T00:00:02+00 --end 2026-01-02T00:00Z`),
       expectError(`${command} pdf`, 'The format must be csv or ndjson.'),
       expectError(`${command} csv --start yesterday`, `The start ${notTime}`),
       expectError(`${command} csv --end 2026-02-30T00:00:00Z`, `The end ${notTime}`),

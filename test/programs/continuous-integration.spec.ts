@@ -65,8 +65,13 @@ async function runJob(environment: Readonly<Record<string, string>>): Promise<st
 describe('The workflow of docs/continuous-integration.md', () => {
   it('tests a webhook endpoint, sends again what failed, and reads the log, without a stored secret', async () => {
     const { clientId } = service.production;
-    const subject = 'repo:example/shop:ref:refs/heads/main';
-    const trust = { issuer: issuer.url, audience: null, subject: 'repo:example/shop:*', claims: {} };
+    const subject = 'repo:example@1234/shop@5678:ref:refs/heads/main';
+    const trust = {
+      issuer: issuer.url,
+      audience: null,
+      subject: 'repo:example@1234/shop@5678:*',
+      claims: {},
+    };
     const scopes = ['webhook_endpoints:write', 'request_logs:read'];
     const { token: key } = await service.app
       .get(ApiKeysService)

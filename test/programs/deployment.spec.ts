@@ -1,8 +1,9 @@
-import { execFileSync, spawn } from 'node:child_process';
+import { execFile, execFileSync, spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import {
   existsSync,
+  lstatSync,
   mkdtempSync,
   readdirSync,
   readFileSync,
@@ -15,6 +16,7 @@ import { request } from 'node:https';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
+import { promisify } from 'node:util';
 import { parse, parseAllDocuments } from 'yaml';
 import { configurationDefinitions, variablesOf } from '../../src/infrastructure/config/index.js';
 import { prepareProcess } from '../../src/infrastructure/bootstrap/index.js';
@@ -75,6 +77,7 @@ interface ComposeService {
   readonly stop_grace_period?: string;
   readonly read_only?: boolean;
   readonly ports?: readonly string[];
+  readonly volumes?: readonly string[];
   readonly depends_on?: Record<string, { condition: string }>;
   readonly healthcheck?: { disable?: boolean };
 }
@@ -208,6 +211,18 @@ describe('Dockerfile', () => {
   });
 });
 
+describe('Git for Windows', () => {
+  it.each(['deploy/create-database.sh', 'bin/mcs-admin.js', 'Dockerfile', 'examples/access-token.mjs'])(
+    'checks out %s with the line ends that Linux reads',
+    async (file) => {
+      const { stdout } = await promisify(execFile)('git', ['check-attr', 'eol', '--', file], {
+        cwd: PROJECT,
+      });
+      expect(stdout).toBe(`${file}: eol: lf\n`);
+    },
+  );
+});
+
 describe('compose.yaml', () => {
   const { services } = compose;
   const ours = Object.entries(services).filter(([, { image }]) => image === 'merchant-connectivity-service');
@@ -295,9 +310,15 @@ describe('compose.yaml', () => {
     for (const name of ['postgres', 'redis']) expect(services[name]?.ports).toBeUndefined();
   });
 
+  it('mounts files that containers can read with SELinux', () => {
+    const mounts = Object.values(services).flatMap(({ volumes = [] }) => volumes);
+    const files = mounts.filter((mount) => mount.startsWith('.'));
+    expect(files).toEqual([expect.stringMatching(/:ro,z$/)]);
+  });
+
   it('does not publish the metrics port', () => {
     for (const [name, { environment, ports = [] }] of ours) {
-      expect([name, environment?.['METRICS_HOST']]).toEqual([name, '0.0.0.0']);
+      expect([name, environment?.['METRICS_HOST']]).toEqual([name, '::']);
       expect(ports.filter((port) => port.endsWith(`:${environment?.['METRICS_PORT']}`))).toEqual([]);
     }
   });
@@ -354,16 +375,23 @@ describe('deploy/chart', () => {
 
   it('refuses every setting that is a secret among those that are not', () => {
     interface Names {
-      readonly anyOf: readonly { readonly pattern?: string; readonly enum?: readonly string[] }[];
+      readonly anyOf?: readonly Names[];
+      readonly $ref?: string;
+      readonly pattern?: string;
+      readonly enum?: readonly string[];
     }
     const schema = JSON.parse(read('deploy/chart/values.schema.json')) as {
-      definitions: { secretName: Names };
+      definitions: Record<string, Names>;
       properties: { settings: { propertyNames: { not: Names } } };
     };
-    const isAmong = ({ anyOf }: Names, name: string): boolean =>
-      anyOf.some(({ pattern, enum: names }) =>
-        pattern === undefined ? names?.includes(name) : new RegExp(pattern).test(name),
+    const isAmong = ({ anyOf = [], $ref = '', pattern, enum: names = [] }: Names, name: string): boolean => {
+      const referred = schema.definitions[$ref.replace('#/definitions/', '')];
+      return (
+        [...anyOf, ...(referred ? [referred] : [])].some((each) => isAmong(each, name)) ||
+        names.includes(name) ||
+        (pattern !== undefined && new RegExp(pattern).test(name))
       );
+    };
     const isRefused = (name: string): boolean => isAmong(schema.properties.settings.propertyNames.not, name);
     const secrets = configurationDefinitions()
       .flatMap(({ target }) => variablesOf(target))
@@ -372,7 +400,7 @@ describe('deploy/chart', () => {
     expect(secrets).toContain('DATABASE_URL');
     expect(secrets.filter((name) => !isRefused(name))).toEqual([]);
     // Those of `extraEnv` need `valueFrom`.
-    expect(secrets.filter((name) => !isAmong(schema.definitions.secretName, name))).toEqual([]);
+    expect(secrets.filter((name) => !isAmong(schema.definitions['secretName']!, name))).toEqual([]);
     // The settings that the chart sets itself.
     const own = [api, worker].flatMap((manifest) => Object.keys(settingsOf(manifest)));
     expect(own.filter((name) => !isRefused(name) && name !== 'MAIL_FROM')).toEqual([]);
@@ -425,6 +453,16 @@ describe('deploy/chart', () => {
       expect(containerOf(deployment).ports).toContainEqual({ name: 'metrics', containerPort: Number(port) });
     }
     expect(named('Service', 'api').spec.ports).toEqual([{ name: 'http', port: 80, targetPort: 'http' }]);
+  });
+
+  it('contains the alerts, so that its folder is complete', () => {
+    expect(lstatSync(join(PROJECT, 'deploy/chart/files/alerts.yaml')).isFile()).toBe(true);
+    expect(read('deploy/chart/files/alerts.yaml')).toBe(read('docs/monitoring/alerts.yaml'));
+  });
+
+  it('has an example for production with known settings', () => {
+    const { settings } = parse(read('deploy/chart/ci/production-values.yaml')) as { settings: Environment };
+    expect(unknown(Object.keys(settings)).filter((name) => name !== 'NODE_EXTRA_CA_CERTS')).toEqual([]);
   });
 
   it('has a page with every value that its schema accepts', async () => {

@@ -1,3 +1,4 @@
+import { spawnSync } from 'node:child_process';
 import { cpSync, mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { once } from 'node:events';
 import { connect, createServer, type AddressInfo } from 'node:net';
@@ -15,6 +16,7 @@ import { hasPythonPackages, installPythonSdk, PYTHONPATH } from '../support/sdks
 
 const ROOT = join(import.meta.dirname, '..', '..');
 const SECRET = 'mcs_dev_3f9Qk2LrYv7TnXb1Wc8ZpHs5JdMg0RaEu4oViKtBx6N0a1b2c';
+const NEW_SECRET = 'mcs_dev_8d1Rm3MsZw8UoYc2Xd9ArIt6KeNh1SbFv5pWjLuCy7P0b2c3d';
 const PACKAGES = ['express', 'fastify', 'hono', '@hono/node-server'];
 /** Runs the handler of a Next.js route as Next.js does: with requests and responses of the Fetch API. */
 const NEXTJS = `
@@ -22,6 +24,23 @@ import { serve } from '@hono/node-server';
 import { POST } from './route.mjs';
 const fetch = (request) => request.method === 'POST' ? POST(request) : new Response(null, { status: 405 });
 serve({ fetch, port: Number(process.env.PORT) }, ({ port }) => console.log('http://localhost:' + port + '/webhooks'));
+`;
+
+/** An application with the controller and its route, which loads `lib` as applications that Rails 7.1 creates do. */
+const RAILS = `
+%w[logger rails action_controller/railtie puma rack/handler/puma].each { |name| require name }
+class Shop < Rails::Application
+  config.load_defaults Rails::VERSION::STRING.to_f
+  config.root = __dir__
+  config.eager_load = true
+  config.secret_key_base = 'x' * 64
+  config.hosts.clear
+  config.logger = Logger.new(nil)
+  config.eager_load_paths << "#{root}/lib"
+  routes.append { post '/webhooks', to: 'webhooks#receive' }
+end
+Shop.initialize!
+Rack::Handler::Puma.run(Shop, Port: ENV['PORT'], Host: '127.0.0.1')
 `;
 
 interface Receiver {
@@ -97,7 +116,7 @@ afterAll(async () => {
 
 const LISTEN = `listen(0, function () { console.log('http://localhost:' + this.address().port + '/webhooks'); })`;
 
-function genuine(change: Readonly<Record<string, string>> = {}): RequestInit {
+function genuine(change: Readonly<Record<string, string>> = {}, secret = SECRET): RequestInit {
   const event = exampleEvent('AUTHENTICATED');
   const now = new Date();
   const body = eventBody(event, now.getTime());
@@ -107,7 +126,7 @@ function genuine(change: Readonly<Record<string, string>> = {}): RequestInit {
     event: 'AUTHENTICATED',
     body,
     now,
-    secret: SECRET,
+    secret,
     sessionId,
   };
   const { 'Content-Length': _, ...headers } = deliveryHeaders(signed);
@@ -148,6 +167,13 @@ async function expectToGoOn(url: string): Promise<void> {
   expect(new Set(many)).toEqual(new Set([200]));
 }
 
+/** Sends deliveries that are signed with the old secret, the new one, and an unknown one. */
+async function expectBothSecrets(url: string): Promise<void> {
+  expect(await statusOf(url, genuine())).toBe(200);
+  expect(await statusOf(url, genuine({}, NEW_SECRET))).toBe(200);
+  expect(await statusOf(url, genuine({}, `${SECRET} ${NEW_SECRET}`))).toBe(401);
+}
+
 describe.each(Object.entries(RECEIVERS))('The receiver of %s', (_name, receiver) => {
   const { file, variable = 'WEBHOOK_SECRET', startsWithoutSecret } = receiver;
 
@@ -162,6 +188,20 @@ describe.each(Object.entries(RECEIVERS))('The receiver of %s', (_name, receiver)
     await program.ended;
   }, 120_000);
 
+  // The programs of the pages show one key.
+  if (variable === 'WEBHOOK_SECRET') {
+    it('accepts either secret during a rotation', async () => {
+      const program = new Program(join(folder, file), {
+        environment: { [variable]: `${SECRET} ${NEW_SECRET}`, PORT: '0' },
+        folder,
+      });
+      const [url] = await program.waitForOutput(/http:\S+/);
+      await expectBothSecrets(url.replace('localhost', '127.0.0.1'));
+      program.signal('SIGTERM');
+      await program.ended;
+    }, 60_000);
+  }
+
   if (startsWithoutSecret) return;
   it('does not start without a secret', async () => {
     const { code, errors } = await run(join(folder, file), { environment: { PORT: '0' }, folder });
@@ -169,9 +209,17 @@ describe.each(Object.entries(RECEIVERS))('The receiver of %s', (_name, receiver)
   });
 });
 
+describe('The route for Next.js', () => {
+  it('exports its handler alone, because builds with cacheComponents refuse settings such as runtime', () => {
+    const text = readFileSync(join(folder, 'nextjs-route.ts'), 'utf8');
+    expect([...text.matchAll(/^export (.*)\(/gm)].map(([, name]) => name)).toEqual(['async function POST']);
+    expect(text).not.toMatch(/^export const/m);
+  });
+});
+
 const describePython = hasPython ? describe : describe.skip;
 
-describePython.each(Object.entries(PYTHON))('The receiver with %s', (_name, [...words]) => {
+describePython.each(Object.entries(PYTHON))('The receiver with %s', (name, [...words]) => {
   const start = (port: number, secret?: string): Program =>
     new Program(join(folder, 'module.py'), {
       node: 'python3',
@@ -193,9 +241,58 @@ describePython.each(Object.entries(PYTHON))('The receiver with %s', (_name, [...
     await expectToGoOn(url);
   }, 120_000);
 
+  if (!name.startsWith('the Python SDK')) {
+    it('accepts either secret during a rotation', async () => {
+      const port = await freePort();
+      start(port, `${SECRET} ${NEW_SECRET}`);
+      const url = `http://127.0.0.1:${port}/webhooks`;
+      await eventually(
+        'the receiver responds',
+        () => statusOf(url, genuine()).catch(() => undefined),
+        30_000,
+      );
+      await expectBothSecrets(url);
+    }, 60_000);
+  }
+
   it('does not start without a secret', async () => {
     const { code, errors } = await start(await freePort()).ended;
     expect([code, errors]).toEqual([1, expect.stringMatching(/Set (?:WEBHOOK_SECRET|secret) to the secret/)]);
+  }, 60_000);
+});
+
+const hasRails = spawnSync('ruby', ['-e', RAILS.split('\n')[1] ?? '']).status === 0;
+
+(hasRails ? describe : describe.skip)('The receiver with Rails', () => {
+  let shop: string;
+  const start = (port: number, secret?: string): Program =>
+    new Program(join(shop, 'shop.rb'), {
+      node: 'ruby',
+      folder: shop,
+      environment: { PORT: String(port), RAILS_ENV: 'production', ...(secret && { WEBHOOK_SECRET: secret }) },
+    });
+
+  beforeAll(() => {
+    shop = join(folder, 'shop');
+    for (const name of ['app/controllers', 'lib', 'vendor']) mkdirSync(join(shop, name), { recursive: true });
+    writeFileSync(join(shop, 'shop.rb'), RAILS);
+    const controller = readFileSync(join(folder, 'rails_controller.rb'), 'utf8');
+    writeFileSync(join(shop, 'app/controllers/webhooks_controller.rb'), controller);
+    const [, target = ''] = /receiver\.rb to (\w+)/.exec(controller) ?? [];
+    cpSync(join(folder, 'receiver.rb'), join(shop, target, 'receiver.rb'));
+  });
+
+  it('accepts genuine deliveries, and survives everything else', async () => {
+    const port = await freePort();
+    start(port, SECRET);
+    const url = `http://127.0.0.1:${port}/webhooks`;
+    await eventually('the receiver responds', () => statusOf(url, genuine()).catch(() => undefined), 30_000);
+    await expectToGoOn(url);
+  }, 120_000);
+
+  it('does not start without a secret', async () => {
+    const { code, errors } = await start(await freePort()).ended;
+    expect([code, errors]).toEqual([1, expect.stringContaining('WEBHOOK_SECRET')]);
   }, 60_000);
 });
 

@@ -102,8 +102,11 @@ describeWithPsql('deploy/create-database.sh (requires psql)', () => {
         expect(await canConnect('service_owner', given.OWNER_PASSWORD)).toBe(true);
         expect(await canConnect('service', given.SERVICE_PASSWORD)).toBe(true);
       }
+      // The administrator of some managed servers has no database called postgres.
+      await run({ ...login, ...second!, PGDATABASE: 'template1' });
       const seen = readFileSync(argumentsFile, 'utf8');
       expect(seen).toContain('--dbname=postgres');
+      expect(seen).toContain('--dbname=template1');
       for (const each of [first!, second!])
         for (const value of Object.values(each)) expect(seen).not.toContain(value);
       const [{ owner }] = (await query(

@@ -100,6 +100,16 @@ describe('The example receivers', () => {
     );
   }
 
+  const testPhp = isInstalled('php') ? it : it.skip;
+  testPhp('in PHP accept headers in lists of values, as frameworks have them', () => {
+    const code = `require 'receiver.php';
+      $deliveries = json_decode(file_get_contents('deliveries.json'), true)['deliveries'];
+      foreach ($deliveries as ['body' => $body, 'headers' => $headers, 'secret' => $secret, 'now' => $now])
+        echo json_encode(verify($body, array_map(fn ($value) => [$value], $headers), $secret, $now)), ' ';`;
+    const { stdout } = spawnSync('php', ['-r', code], { cwd: folder, encoding: 'utf8' });
+    expect(stdout.trim().split(' ')).toEqual(deliveries.map(({ accepted }) => String(accepted)));
+  });
+
   it('accept a delivery signed now', () => {
     const secret = 'mcs_dev_3f9Qk2LrYv7TnXb1Wc8ZpHs5JdMg0RaEu4oViKtBx6N0a1b2c';
     const event = exampleEvent('AUTHENTICATED');

@@ -230,6 +230,13 @@ describeWithRedis('Rate limits of several processes', () => {
     await eventually('it is connected', () => isConnected(service));
   });
 
+  it.each(['INFO', 'CLIENT'])('are counted by a proxy that does not know %s', async (without) => {
+    const redis = await RedisServer.start({ without });
+    const services = await startTwo({ REDIS_URL: redis.url, MCP_TOKEN_REQUESTS_PER_MINUTE: '5' });
+    expect(services.map(isConnected)).toEqual([true, true]);
+    expect(countOf(await sendConcurrently(services, 20), 200)).toBe(5);
+  });
+
   it('are counted over TLS only if the certificate is trusted', async () => {
     const lines = collectLog('Redis');
     const redis = await RedisServer.start({ tls: true });

@@ -187,11 +187,8 @@ describe.each(SDKS)('The SDK for %s', (name) => {
       ];
       expect(await outcomeOf(call)).toHaveProperty('result');
       const schemes = operation.security.map((each) => Object.keys(each)[0] ?? 'none');
-      const authorization = {
-        basic: /^Basic /,
-        bearer: /^Bearer jwt$/,
-        'service-token': /^Bearer service$/,
-      }[schemes[0] ?? ''];
+      const headers = { basic: /^Basic /, bearer: /^Bearer jwt$/, 'service-token': /^Bearer service$/ };
+      const [, authorization] = Object.entries(headers).find(([scheme]) => schemes.includes(scheme)) ?? [];
       const [received] = requests;
       const { searchParams } = new URL(received?.url ?? '', url);
       const type = String(received?.headers['content-type']);

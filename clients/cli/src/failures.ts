@@ -31,6 +31,17 @@ const HINTS: Readonly<Record<string, string>> = {
   ENVIRONMENT_MISMATCH: 'Use a profile of the other environment: mcs --profile <name> …',
 };
 
+/** Variables with a credential that is used in place of a login: another login would not help. */
+const IN_PLACE_OF_LOGIN = ['MCS_ACCESS_TOKEN', 'MCS_API_KEY'];
+
+/** Returns the next step for the user, if it is known. */
+function hintOf(errorCode: string | undefined): string | undefined {
+  const variable = IN_PLACE_OF_LOGIN.find((name) => process.env[name]);
+  if (errorCode === 'INVALID_ACCESS_TOKEN' && variable !== undefined)
+    return `Check ${variable}, which is used in place of a login.`;
+  return HINTS[errorCode ?? ''];
+}
+
 /** Whether a request may succeed later: it had no response, or one that says nothing about the request itself. */
 export function isTemporary(error: unknown): boolean {
   if (error instanceof ApiError) return error.status === 429 || error.status >= 500;
@@ -74,17 +85,19 @@ function reportOfResponse({
   requestId,
   retryAfter,
   help,
+  details: { oldestCursor },
 }: ApiError): FailureReport {
   const wait = retryAfter === undefined ? undefined : `Retry in ${retryAfter} s.`;
   return {
     exitCode: status === 401 && errorCode !== undefined ? EXIT.notLoggedIn : EXIT.failure,
     message,
-    hint: HINTS[errorCode ?? ''] ?? wait,
+    hint: hintOf(errorCode) ?? wait,
     details: {
       status,
       ...(errorCode && { error_code: errorCode }),
       ...(requestId && { request_id: requestId }),
       ...(help && { help }),
+      ...(oldestCursor && { oldest_cursor: oldestCursor }),
     },
   };
 }

@@ -59,6 +59,13 @@ export function action<Options = object>(
   };
 }
 
+/** Returns a controller that aborts when the user stops the command. */
+export function stoppedByUser(): AbortController {
+  const stopped = new AbortController();
+  for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => stopped.abort());
+  return stopped;
+}
+
 /** The options of lists that come in pages. */
 export interface ListOptions {
   readonly limit: string;

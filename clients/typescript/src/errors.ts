@@ -127,6 +127,10 @@ function helpOf(url: string, links: string): string | undefined {
 
 function secondsOf(header: string | null): number | undefined {
   if (header === null) return undefined;
-  const seconds = /^\d+$/.test(header) ? Number(header) : (Date.parse(header) - Date.now()) / 1000;
-  return Number.isNaN(seconds) ? undefined : Math.max(0, Math.ceil(seconds));
+  if (/^\d+$/.test(header)) return Number(header);
+  // Without the time of a date, `Date.parse` would read many texts as one. Dates are in UTC, even if they do not say so (RFC 9110,
+  // section 5.6.7).
+  if (!/:\d\d/.test(header)) return undefined;
+  const time = Date.parse(header.endsWith('GMT') ? header : `${header} GMT`);
+  return Number.isNaN(time) ? undefined : Math.max(0, Math.ceil((time - Date.now()) / 1000));
 }

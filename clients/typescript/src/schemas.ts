@@ -273,7 +273,7 @@ export interface components {
        */
       email: string;
     };
-    /** @description A field that the action changed. */
+    /** @description A field that the action changed. A list of more than 256 characters is in several changes of the field, part by part. */
     AuditChangeResponse: {
       /**
        * @description The name of the field.

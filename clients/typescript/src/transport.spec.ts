@@ -457,6 +457,24 @@ describe('The client', () => {
     ]);
   });
 
+  it.each(['onRequest', 'onResponse'])(
+    'throws the error of %s as it is, and repeats no request',
+    async (name) => {
+      const calls: string[] = [];
+      const mistake = new RangeError('a mistake of the program');
+      answers = [token(), token(), token()];
+      const throwing = client({
+        [name]: () => {
+          calls.push(name);
+          throw mistake;
+        },
+      });
+      await expect(throwing.createMcpToken({ external_user_id: 'u' })).rejects.toBe(mistake);
+      expect(calls).toEqual([name]);
+      expect(requests).toHaveLength(name === 'onRequest' ? 0 : 1);
+    },
+  );
+
   it('sends a key of its own if a repetition would otherwise not be safe', async () => {
     const failures = [failure(503, { 'retry-after': '0' }), new TypeError('fetch failed')];
     answers = [...failures, Response.json({ session: 's' })];

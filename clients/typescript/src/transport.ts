@@ -192,10 +192,6 @@ export class Transport {
     const init = await this.initOf(operation, request, options, type);
     const limit = options.timeout ?? this.options.timeout ?? DEFAULTS.timeout;
     const url = this.urlOf(request);
-    const aborted = new AbortController();
-    const late = Object.assign(new Error(`no response within ${limit} ms`), { name: 'TimeoutError' });
-    const timer = setTimeout(() => aborted.abort(late), limit);
-    const release = forward(options.signal, aborted);
     const started: Attempt = {
       operation,
       method: request.method,
@@ -210,15 +206,19 @@ export class Transport {
       this.options.onResponse?.(exchange);
       options.onResponse?.(exchange);
     };
+    // An error of a function of the program is not a failure of the request.
+    this.options.onRequest?.(started);
+    const aborted = new AbortController();
+    const late = Object.assign(new Error(`no response within ${limit} ms`), { name: 'TimeoutError' });
+    const timer = setTimeout(() => aborted.abort(late), limit);
+    const release = forward(options.signal, aborted);
+    let result: Result;
     try {
-      this.options.onRequest?.(started);
       const response = await (this.options.fetch ?? fetch)(url, { ...init, signal: aborted.signal });
       received = response;
       if (isRedirect(response)) throw redirected(operation, url, response);
       if (!response.ok) throw await errorOf(operation, url, response);
-      const result = await read(response, release);
-      report();
-      return result;
+      result = await read(response, release);
     } catch (error) {
       release();
       if (error instanceof ApiError || options.signal?.aborted) {
@@ -233,6 +233,8 @@ export class Transport {
     } finally {
       clearTimeout(timer);
     }
+    report();
+    return result;
   }
 
   /** Returns the milliseconds until a failed request is repeated; undefined if it must not be. */

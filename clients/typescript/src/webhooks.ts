@@ -34,6 +34,8 @@ const DEFAULT_TOLERANCE = 300;
 /** The service sends one signature, or a few during the rotation of a key or secret. */
 const MAX_SIGNATURES = 10;
 const KEY_BYTES = 32;
+/** The bytes before an Ed25519 private key in PKCS #8 (RFC 8410, section 7). */
+const PKCS8 = Uint8Array.from([48, 46, 2, 1, 0, 48, 5, 6, 3, 43, 101, 112, 4, 34, 4, 32]);
 const encoder = new TextEncoder();
 
 /**
@@ -152,11 +154,14 @@ function isOfEndpoint(key: string): boolean {
 function endpointKeyOf(text: string): Promise<CryptoKey> {
   const [kind, encoded] = [text.slice(0, text.indexOf('_')), text.slice(text.indexOf('_') + 1)];
   const bytes = bytesOfBase64(encoded);
-  if (!bytes || (kind === 'whpk' && bytes.length !== KEY_BYTES))
-    throw new TypeError(`The key ${kind}_… is malformed. Give it as the service showed it.`);
+  if (!bytes || (kind === 'whpk' && bytes.length !== KEY_BYTES)) throw malformed(kind);
   return kind === 'whpk'
     ? crypto.subtle.importKey('raw', bytes, 'Ed25519', false, ['verify'])
     : crypto.subtle.importKey('raw', bytes, { name: 'HMAC', hash: 'SHA-256' }, false, ['sign']);
+}
+
+function malformed(kind: string): TypeError {
+  return new TypeError(`The key ${kind}_… is malformed. Give it as the service showed it.`);
 }
 
 function bytesOfBase64(encoded: string): Uint8Array<ArrayBuffer> | undefined {
@@ -204,7 +209,11 @@ async function isSigned(
 /** Returns an HMAC per key, in base64. */
 async function hmacs(message: Uint8Array<ArrayBuffer>, keys: readonly CryptoKey[]): Promise<string[]> {
   const all = await Promise.all(keys.map((key) => crypto.subtle.sign('HMAC', key, message)));
-  return all.map((hmac) => btoa(String.fromCharCode(...new Uint8Array(hmac))));
+  return all.map(base64Of);
+}
+
+function base64Of(bytes: ArrayBuffer): string {
+  return btoa(String.fromCharCode(...new Uint8Array(bytes)));
 }
 
 /** Takes the same time for every text of the right length, so that it does not reveal where the texts differ. */
@@ -227,10 +236,10 @@ function joined(first: Uint8Array, second: Uint8Array): Uint8Array<ArrayBuffer> 
  * Signs a body as the service does. Use it in tests of your receiver only.
  *
  * @param body the exact text or bytes to send, which must be the JSON of an event
- * @param secret the secret that your receiver verifies with, or the key of its endpoint (`whsec_…`); for a test of a rotation, the
- * active and the other one
+ * @param secret the secret that your receiver verifies with, or the key of an endpoint: `whsec_…`, or the private key `whsk_…` of a pair
+ * that only your tests have; for a test of a rotation, the active and the other one
  * @returns the headers of the webhook
- * @throws TypeError if there is no secret, a key is malformed, or it is the public key of an endpoint
+ * @throws TypeError if there is no secret, or a key is malformed or public
  */
 async function sign(
   body: string | Uint8Array | ArrayBuffer,
@@ -241,17 +250,11 @@ async function sign(
   const event = eventOf(bytes);
   const seconds = Math.floor(timestamp.getTime() / 1000);
   const secrets = secretsIn(secret);
-  if (secrets.some((each) => each.startsWith('whpk_')))
-    throw new TypeError(
-      'A public key (whpk_…) cannot sign. Test your receiver with a key that begins with whsec_.',
-    );
-  const keys = await Promise.all(
-    secrets.map((each) => (isOfEndpoint(each) ? endpointKeyOf(each) : keyOf(each))),
-  );
-  const standard = await hmacs(joined(encoder.encode(`${id}.${seconds}.`), bytes), keys);
-  // This header has room for one signature. A receiver with the key of its endpoint does not know the secret that makes it.
-  const active = secrets.find((each) => !isOfEndpoint(each)) ?? crypto.randomUUID();
-  const [service = ''] = await hmacs(signedParts(bytes.length, event), [await keyOf(active)]);
+  const message = joined(encoder.encode(`${id}.${seconds}.`), bytes);
+  const signatures = await Promise.all(secrets.map((each) => signatureOf(message, each)));
+  // This header has room for one signature. With the key of an endpoint alone, the receiver cannot know its secret.
+  const clientSecret = secrets.find((each) => !/^wh(?:sec|pk|sk)_/.test(each)) ?? crypto.randomUUID();
+  const [service = ''] = await hmacs(signedParts(bytes.length, event), [await keyOf(clientSecret)]);
   return {
     'Content-Type': 'application/json',
     'Content-Length': String(bytes.length),
@@ -259,8 +262,28 @@ async function sign(
     'Service-Signature': service,
     'webhook-id': id,
     'webhook-timestamp': String(seconds),
-    'webhook-signature': standard.map((signature) => `v1,${signature}`).join(' '),
+    'webhook-signature': signatures.join(' '),
   };
+}
+
+/** Returns one signature of the header `webhook-signature`, with its version. */
+async function signatureOf(message: Uint8Array<ArrayBuffer>, secret: string): Promise<string> {
+  if (secret.startsWith('whpk_'))
+    throw new TypeError('A public key cannot sign. Give the private key, whsk_….');
+  if (secret.startsWith('whsk_')) {
+    const key = await privateKeyOf(secret);
+    return `v1a,${base64Of(await crypto.subtle.sign('Ed25519', key, message))}`;
+  }
+  const key = await (isOfEndpoint(secret) ? endpointKeyOf(secret) : keyOf(secret));
+  return `v1,${(await hmacs(message, [key]))[0]}`;
+}
+
+/** @throws TypeError if the key is malformed */
+function privateKeyOf(text: string): Promise<CryptoKey> {
+  // The libraries of Standard Webhooks append the public key.
+  const bytes = bytesOfBase64(text.slice('whsk_'.length).trim())?.slice(0, KEY_BYTES);
+  if (bytes?.length !== KEY_BYTES) throw malformed('whsk');
+  return crypto.subtle.importKey('pkcs8', joined(PKCS8, bytes), 'Ed25519', false, ['sign']);
 }
 
 /** Verification of webhooks, and signatures for tests. */

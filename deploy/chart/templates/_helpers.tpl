@@ -86,18 +86,26 @@ annotations: {{- toYaml . | nindent 2 }}
 {{- toJson $hosts -}}
 {{- end -}}
 
-{{- /* Every setting that is not secret, also for the migration, which runs before a ConfigMap would exist. */ -}}
+{{- /*
+  Every setting that is not secret, also for the migration, which runs before a ConfigMap would exist. Takes a dictionary with
+  `root` and `extraEnv`, whose variables replace settings.
+*/ -}}
 {{- define "merchant-connectivity.settings" -}}
+{{- $extraEnv := .extraEnv -}}
+{{- with .root -}}
 {{- $settings := dict "MIGRATE_ON_START" "off" "TRUSTED_PROXY_HOPS" (toString .Values.trustedProxyHops) -}}
 {{- range $surface, $host := .Values.hosts -}}
 {{- if $host }}{{ $_ := set $settings (printf "%s_URL" (upper $surface)) (printf "https://%s" $host) }}{{ end -}}
 {{- end -}}
 {{- if .Values.metrics.enabled -}}
 {{- $_ := set $settings "METRICS_PORT" (toString .Values.metrics.port) -}}
-{{- $_ := set $settings "METRICS_HOST" "0.0.0.0" -}}
+{{- $_ := set $settings "METRICS_HOST" "::" -}}
 {{- end -}}
-{{- range $name, $value := merge $settings .Values.settings }}
+{{- $settings = merge $settings .Values.settings -}}
+{{- range $extraEnv }}{{ $settings = omit $settings .name }}{{ end -}}
+{{- range $name, $value := $settings }}
 - { name: {{ $name }}, value: {{ $value | quote }} }
+{{- end -}}
 {{- end -}}
 {{- end -}}
 
@@ -118,6 +126,19 @@ annotations: {{- toYaml . | nindent 2 }}
 {{- range tuple "extraEnv" "extraEnvFrom" "extraVolumes" "extraVolumeMounts" "extraInitContainers" "extraContainers" -}}
 {{- $_ := set $result . (concat (get $all . | default list) (get $own . | default list)) -}}
 {{- end -}}
+{{- /* An API server refuses a name that occurs twice, so the last one stays. */ -}}
+{{- $variables := dict -}}
+{{- range $result.extraEnv -}}
+{{- $_ := set $variables .name . -}}
+{{- end -}}
+{{- $extraEnv := list -}}
+{{- range $result.extraEnv -}}
+{{- if hasKey $variables .name -}}
+{{- $extraEnv = append $extraEnv (get $variables .name) -}}
+{{- $variables = omit $variables .name -}}
+{{- end -}}
+{{- end -}}
+{{- $_ := set $result "extraEnv" $extraEnv -}}
 {{- toJson $result -}}
 {{- end -}}
 
@@ -209,7 +230,7 @@ env:
   {{- range .env }}
   - { name: {{ .name }}, value: {{ .value | quote }} }
   {{- end }}
-  {{- include "merchant-connectivity.settings" .root | trim | nindent 2 }}
+  {{- include "merchant-connectivity.settings" (dict "root" .root "extraEnv" $pod.extraEnv) | trim | nindent 2 }}
   {{- with $pod.extraEnv }}
   {{- toYaml . | nindent 2 }}
   {{- end }}
@@ -253,8 +274,7 @@ resources: {{ toJson .values.resources }}
 labels: {{- include "merchant-connectivity.labels" (dict "root" .root "component" .component "extra" $pod.podLabels) | nindent 2 }}
 {{- $annotations := $pod.podAnnotations }}
 {{- if and .root.Values.metrics.enabled (ne .component "migration") }}
-{{- $_ := set $annotations "prometheus.io/scrape" "true" }}
-{{- $_ := set $annotations "prometheus.io/port" (toString .root.Values.metrics.port) }}
+{{- $annotations = merge $annotations (dict "prometheus.io/scrape" "true" "prometheus.io/port" (toString .root.Values.metrics.port)) }}
 {{- end }}
 {{- with .root.Values.secrets.revision }}
 {{- $_ := set $annotations "secrets/revision" . }}

@@ -16,7 +16,7 @@ import { OrganizationsService } from '../../modules/organizations/index.js';
 import { commandGroup } from '../operator-command.js';
 import { EXIT, printResult, printSentence } from '../output.js';
 import { exportRows, withAuditEntry, withProgress } from './rows.js';
-import { FORMAT, ORGANIZATION, requirePeriod, type PeriodOptions } from './options.js';
+import { FORMAT, ORGANIZATION, readPeriod, type PeriodOptions } from './options.js';
 
 interface ExportOptions extends PeriodOptions {
   readonly organization: string;
@@ -65,8 +65,7 @@ AUDIT_COMMAND.command('export')
   .option('--end <time>', 'only entries at or before this time')
   .onApplication<ExportOptions>(async (app, { organization, format, ...bounds }) => {
     await requireChain(app, organization);
-    requirePeriod(bounds);
-    const entries = app.get(AuditLogsService).all(organization, bounds);
+    const entries = app.get(AuditLogsService).all(organization, readPeriod(bounds));
     const change = { organizationId: organization, action: 'audit_log.export', target: {} } as const;
     await exportRows(format, AUDIT_LOG_COLUMNS, withProgress(withAuditEntry(app, change, entries)));
   });

@@ -1,6 +1,6 @@
 import { DEFAULT_OVERLAP_HOURS, MAX_OVERLAP_HOURS } from '../../infrastructure/crypto/index.js';
 import { OperatorError } from '../../infrastructure/errors/index.js';
-import { inUpperCase, isTimestamp, MESSAGES } from '../../infrastructure/validation/index.js';
+import { isTimestamp, MESSAGES, readTimestamp } from '../../infrastructure/validation/index.js';
 import { INVITATION_LIFETIME, type AddedDashboardUser } from '../../modules/dashboard-users/index.js';
 import { requiredOption } from '../operator-command.js';
 
@@ -29,12 +29,14 @@ export interface PeriodOptions {
   readonly end?: string;
 }
 
-/** @throws OperatorError if a bound is not a time, or the start is after the end */
-export function requirePeriod({ start, end }: PeriodOptions): void {
-  for (const [name, value] of Object.entries({ start, end })) {
-    if (value !== undefined && !isTimestamp(inUpperCase(value)))
-      throw new OperatorError(MESSAGES.timestamp(name));
+/** Returns the bounds as they are read. @throws OperatorError if a bound is not a time, or the start is after the end */
+export function readPeriod(options: PeriodOptions): PeriodOptions {
+  const period = { start: readTimestamp(options.start), end: readTimestamp(options.end) } as PeriodOptions;
+  for (const [name, value] of Object.entries(period)) {
+    if (value !== undefined && !isTimestamp(value)) throw new OperatorError(MESSAGES.timestamp(name));
   }
+  const { start, end } = period;
   if (start !== undefined && end !== undefined && Date.parse(start) > Date.parse(end))
     throw new OperatorError('The start must not be after the end.');
+  return period;
 }

@@ -17,7 +17,7 @@ import {
 import { commandGroup, parseNumber } from '../operator-command.js';
 import { untilStopped } from '../operator-session.js';
 import { EXIT, printResult, printSentence } from '../output.js';
-import { CLIENT, FORMAT, requirePeriod, type PeriodOptions } from './options.js';
+import { CLIENT, FORMAT, readPeriod, type PeriodOptions } from './options.js';
 import { exportRows, withAuditEntry, withProgress, writeLines } from './rows.js';
 
 /** `tail` keeps this many entries in memory; `export` has no limit. */
@@ -64,8 +64,7 @@ REQUEST_LOG_COMMAND.command('export')
   .option('--end <time>', 'only entries at or before this time (default: now)')
   .onApplication<ExportOptions>(async (app, { client: id, format, ...bounds }) => {
     const { client, change } = await readingOf(app, id);
-    requirePeriod(bounds);
-    const entries = app.get(OperatorRequestLog).all(client, bounds);
+    const entries = app.get(OperatorRequestLog).all(client, readPeriod(bounds));
     await exportRows(format, REQUEST_LOG_COLUMNS, withProgress(withAuditEntry(app, change, entries)));
   });
 
@@ -122,10 +121,9 @@ REQUEST_LOG_COMMAND.command('rebuild-rollups')
     'the start of the period, such as 2026-01-31T00:00:00Z (default: the oldest entry)',
   )
   .option('--end <time>', 'the end of the period (default: now)')
-  .onApplication<PeriodOptions>(async (app, bounds) => {
-    requirePeriod(bounds);
-    return app.get(RequestLogRollupsService).rebuild(periodOf(bounds));
-  });
+  .onApplication<PeriodOptions>(async (app, bounds) =>
+    app.get(RequestLogRollupsService).rebuild(periodOf(readPeriod(bounds))),
+  );
 
 function requestLogLine(entry: RequestLogEntry): string {
   const { delivery } = entry;

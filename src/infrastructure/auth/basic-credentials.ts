@@ -17,6 +17,12 @@ const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 const NO_HEADER =
   'The request has no credentials. Send client_id and secret with the Basic scheme in the Authorization header.';
 const OTHER_SCHEME = 'The Authorization header must use the Basic scheme, with client_id and secret.';
+/** For a Bearer token where API keys are accepted as such, too: the scheme is not at fault. */
+export const REFUSED_TOKEN: HeaderProblem = {
+  message:
+    'The Bearer token is not accepted. Send an API key, an access token that was issued for one, or client_id and secret with the Basic scheme.',
+  hint: 'a Bearer token that is no API key or access token of one',
+};
 const MALFORMED = 'The Basic credentials are malformed: send the base64 encoding of client_id:secret.';
 
 /**

@@ -16,7 +16,9 @@ import {
   describeWrongCredentials,
   formDecoded,
   readBasicCredentials,
+  REFUSED_TOKEN,
   type BasicCredentials,
+  type HeaderProblem,
 } from './basic-credentials.js';
 import { ACCESS_TOKEN, tokenIn } from './bearer-token.js';
 import { CredentialVerifier, KeyTokenVerifier } from './ports.js';
@@ -116,9 +118,10 @@ function ClientAuthGuard(strategy: string, tooManyFailures: ErrorKind, decode = 
       const context = requestContext(request);
       const read = readBasicCredentials(request.headers.authorization);
       if ('message' in read) {
-        context.hint = read.hint;
+        const { message, hint } = isBearer(request) ? this.problemOfBearer(read) : read;
+        context.hint = hint;
         if (isBearer(request)) await this.count(request, context.client?.clientId);
-        throw invalidCredentials(read.message);
+        throw invalidCredentials(message);
       }
       const credentials = decode(read);
       // passport-http ends the secret at its second colon, and does not call `validate()` if one of both is empty.
@@ -131,6 +134,11 @@ function ClientAuthGuard(strategy: string, tooManyFailures: ErrorKind, decode = 
       throw invalidCredentials();
     }
 
+    /** Returns the problem with a Bearer token. @param otherScheme the problem that it is not Basic */
+    problemOfBearer(otherScheme: HeaderProblem): HeaderProblem {
+      return otherScheme;
+    }
+
     /** @throws ApiError after too many failures */
     private async count(request: Request, clientId: string | undefined): Promise<void> {
       const excess = await this.failures.count(request, clientId);
@@ -140,7 +148,8 @@ function ClientAuthGuard(strategy: string, tooManyFailures: ErrorKind, decode = 
   return Guard;
 }
 
-function invalidCredentials(message?: string): Error {
+/** The error for credentials of a client that are wrong, missing, or have ended since the request was admitted. */
+export function invalidCredentials(message?: string): Error {
   return INVALID_API_KEYS.error(message, { headers: { 'WWW-Authenticate': CHALLENGE } });
 }
 
@@ -150,13 +159,21 @@ export class BasicAuthGuard extends ClientAuthGuard('basic', TOO_MANY_REQUESTS) 
   @Inject()
   private readonly keyTokens!: KeyTokenVerifier;
 
-  override async canActivate(context: ExecutionContext): Promise<boolean> {
+  override canActivate(context: ExecutionContext): ReturnType<CanActivate['canActivate']> {
     const request = context.switchToHttp().getRequest<Request>();
+    return isBearer(request) ? this.admitBearer(request, context) : super.canActivate(context);
+  }
+
+  private async admitBearer(request: Request, context: ExecutionContext): Promise<boolean> {
     const client = await clientOfBearer(this.keyTokens, request);
     if (!client) return (await super.canActivate(context)) as boolean;
     Object.assign(requestContext(request), { client, apiKey: client.key?.name });
     request.user = client;
     return true;
+  }
+
+  override problemOfBearer(): HeaderProblem {
+    return REFUSED_TOKEN;
   }
 }
 

@@ -1,6 +1,6 @@
 import { Injectable, type ExecutionContext } from '@nestjs/common';
 import type { Request, Response } from 'express';
-import { INVALID_ACCESS_TOKEN, NO_ACCESS } from '../errors/index.js';
+import { INVALID_ACCESS_TOKEN, NO_ACCESS, type ApiError } from '../errors/index.js';
 import { clearCookie, cookieOf, isChangeFromOtherSite, setCookie } from '../http/index.js';
 import { FailedCredentials } from '../rate-limiting/index.js';
 import { ACCESS_TOKEN, tokenIn } from './bearer-token.js';
@@ -29,7 +29,12 @@ export const SECOND_FACTOR_REQUIRED =
   'Your organization requires two-factor authentication. Set it up at /account/second-factor.';
 export const CROSS_SITE_REQUEST = 'The request comes from a page of another site.';
 
-export const LOGIN_ENDED = 'The login has ended or is not complete. Log in again.';
+/** The error for a login that has ended, also since the request was admitted. */
+export function loginEnded(): ApiError {
+  return INVALID_ACCESS_TOKEN.error('The login has ended or is not complete. Log in again.', {
+    headers: { 'WWW-Authenticate': ACCESS_TOKEN.challenge },
+  });
+}
 
 /**
  * Admits requests with a valid access token, or from a browser with a login. A cross-site request with a login gets 403, and so
@@ -51,10 +56,7 @@ export class DashboardAuthGuard extends TokenAuthGuard('access-token', ACCESS_TO
     const token = sessionTokenOf(request);
     if (token === undefined) throw tokenIn(undefined, ACCESS_TOKEN);
     const identity = await this.sessions.verify(token);
-    if (!identity)
-      throw INVALID_ACCESS_TOKEN.error(LOGIN_ENDED, {
-        headers: { 'WWW-Authenticate': ACCESS_TOKEN.challenge },
-      });
+    if (!identity) throw loginEnded();
     if (isChangeFromOtherSite(request)) throw NO_ACCESS.error(CROSS_SITE_REQUEST);
     if (identity.lacksSecondFactor) throw NO_ACCESS.error(SECOND_FACTOR_REQUIRED);
     request.user = identity;

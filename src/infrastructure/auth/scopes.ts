@@ -17,7 +17,7 @@ const PLATFORM = {
   'agents:write': 'Create connection codes, with which agents act for any user, and disconnect agents',
   'audit_logs:read': 'Read the audit log',
   'detected_accounts:read': 'Look up the merchant accounts that were detected for your users',
-  'mcp_tokens:write': 'Create MCP tokens',
+  'mcp_tokens:write': 'Create MCP tokens, with which agents act for any user',
   'merchants:read': 'List merchants',
   'sandbox:write': 'Simulate accounts, detections and webhooks in development',
   'sessions:write': 'Create and extend sessions of the client SDK',

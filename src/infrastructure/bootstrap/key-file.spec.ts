@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync, statSync } from 'node:fs';
+import { mkdtempSync, readdirSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { readOrCreateKey } from './prepare-process.js';
@@ -11,6 +11,23 @@ describe('readOrCreateKey', () => {
       const key = readOrCreateKey(file);
       expect(readOrCreateKey(file)).toBe(key);
       expect([data, file].map((path) => statSync(path).mode & 0o777)).toEqual([0o700, 0o600]);
+    } finally {
+      rmSync(directory, { recursive: true });
+    }
+  });
+
+  it('creates a key on a file system without links', () => {
+    const directory = mkdtempSync(join(tmpdir(), 'key-file-'));
+    const refuse = (): never => {
+      throw Object.assign(new Error('operation not permitted, link'), { code: 'EPERM' });
+    };
+    try {
+      const file = join(directory, 'key');
+      const key = readOrCreateKey(file, refuse);
+      expect(Buffer.from(key, 'base64')).toHaveLength(32);
+      expect(readOrCreateKey(file, refuse)).toBe(key);
+      expect(statSync(file).mode & 0o777).toBe(0o600);
+      expect(readdirSync(directory)).toEqual(['key']);
     } finally {
       rmSync(directory, { recursive: true });
     }

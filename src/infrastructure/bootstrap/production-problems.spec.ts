@@ -114,6 +114,9 @@ describe('unencryptedSettings', () => {
     ['DATABASE_URL', `${db}localhost/service`, false],
     ['DATABASE_URL', `${db}127.0.0.2/service`, false],
     ['DATABASE_URL', `${db}[::1]/service`, false],
+    ['DATABASE_URL', `${db}[0:0:0:0:0:0:0:1]/service`, false],
+    ['DATABASE_URL', `${db}[::ffff:127.0.0.1]/service`, false],
+    ['DATABASE_URL', `${db}[::ffff:10.0.0.7]/service`, true],
     ['DATABASE_URL', `${db}%2Fvar%2Frun%2Fpostgresql/service`, false],
     ['DATABASE_URL', `${db}localhost/service?host=/var/run/postgresql`, false],
     ['DATABASE_URL', `${db}localhost/service?host=db.example.com`, true],
@@ -124,6 +127,7 @@ describe('unencryptedSettings', () => {
     ['SMTP_URL', 'smtp://user:password@mail.example.com:587', true],
     ['SMTP_URL', 'smtp://user:password@mail.example.com:587?requireTLS=true', false],
     ['SMTP_URL', 'smtps://user:password@mail.example.com:465', false],
+    ['SMTP_URL', 'smtp://user:password@mail.example.com:465', false],
     ['SMTP_URL', 'smtp://localhost:25', false],
   ])('of %s=%s lists it: %s', (name, value, isListed) => {
     const local = { DATABASE_URL: `${db}localhost/service` };

@@ -1,7 +1,7 @@
 import { X509Certificate } from 'node:crypto';
 import { Resolver } from 'node:dns';
 import { existsSync, readFileSync } from 'node:fs';
-import { isIP } from 'node:net';
+import { isIP, isIPv6 } from 'node:net';
 import tls from 'node:tls';
 import { applyDecorators } from '@nestjs/common';
 import { IsInt, IsUrl, Max, Min, ValidateBy, type ValidationArguments } from 'class-validator';
@@ -22,15 +22,24 @@ export function Satisfies(
   return ValidateBy({ name: test.name, validator: { validate: test } }, { message });
 }
 
-/** Validates that a setting is a URL of HTTP. The example shows that it begins with a scheme. */
+/** Validates that a setting is a URL of HTTP. The example shows that it begins with a scheme. Compose allows underscores in names. */
 export function IsHttpUrl(example: string): PropertyDecorator {
-  const options = { require_tld: false, require_protocol: true, protocols: ['http', 'https'] };
+  const protocols = ['http', 'https'];
+  const options = { require_tld: false, require_protocol: true, allow_underscores: true, protocols };
   return IsUrl(options, { message: `$property must be a URL such as ${example}` });
+}
+
+const LOOPBACK = /^(?:localhost\.?|127(?:\.\d{1,3}){3}|\[(?:::1|::ffff:7f[\da-f]{2}:[\da-f]{1,4})\])$/i;
+
+/** Returns whether only this machine can reach the host: a name or an address, in any spelling, with or without brackets. */
+export function isLoopback(host: string): boolean {
+  const address = host.replace(/^\[(.*)\]$/, '$1');
+  return LOOPBACK.test(isIPv6(address) ? (parsedUrl(`http://[${address}]`)?.hostname ?? '') : address);
 }
 
 /** Returns whether the host is another machine: neither a socket in the file system nor this machine. */
 export function isOtherMachine(host: string): boolean {
-  return !/^$|^\/|^%2f|^localhost$|^127(?:\.\d+){3}$|^\[?::1\]?$/i.test(host);
+  return !/^$|^\/|^%2f/i.test(host) && !isLoopback(host);
 }
 
 /** Validates that a setting is the URL of a host. The service serves no paths below another one, and links to none. */

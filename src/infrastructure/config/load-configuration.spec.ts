@@ -102,6 +102,12 @@ describe('Configuration', () => {
   it.each([
     ['TRIAL_TEXT', '5', { text: '5' }],
     ['TRIAL_TEXT', ' spaces ', { text: ' spaces ' }],
+    [
+      'TRIAL_TEXT',
+      String.raw`-----BEGIN X-----\nAAAA\r\n-----END X-----\n`,
+      { text: '-----BEGIN X-----\nAAAA\n-----END X-----' },
+    ],
+    ['TRIAL_TEXT', String.raw`C:\new`, { text: String.raw`C:\new` }],
     ['TRIAL_COUNT', '10', { count: 10 }],
     ['TRIAL_COUNT', '-7', { count: -7 }],
     ['TRIAL_COUNT', '0', { count: 0 }],

@@ -107,7 +107,7 @@ function namedIn(environment: Environment, variable: VariableDefinition): Variab
  * because compose files pass unset variables as empty.
  */
 function readText(environment: Environment, variable: VariableDefinition): string | undefined {
-  const value = environment[variable.name]?.replace(/[\r\n]+$/, '') || undefined;
+  const value = withLineBreaks(environment[variable.name] ?? '').replace(/[\r\n]+$/, '') || undefined;
   const isForeign = variable.name.endsWith('_PORT') && PORT_OF_A_SERVICE.test(value ?? '');
   const direct = isForeign ? undefined : value;
   const file = environment[`${variable.name}_FILE`] || undefined;
@@ -118,6 +118,11 @@ function readText(environment: Environment, variable: VariableDefinition): strin
   const text = contentOf(file, variable);
   if (text === '') throw new Error(`${variable.name}_FILE names ${file}, which is empty.`);
   return text;
+}
+
+/** Restores the line breaks of a certificate, for which `docker run --env-file` and many platforms leave only `\n`. */
+function withLineBreaks(value: string): string {
+  return value.startsWith('-----BEGIN ') ? value.replaceAll(/(?:\\r)?\\n/g, '\n') : value;
 }
 
 function contentOf(file: string, variable: VariableDefinition): string {

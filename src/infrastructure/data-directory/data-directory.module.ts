@@ -25,12 +25,10 @@ class DataDirectoryMetrics {
         return problem === undefined || problem.isUsable ? 1 : 0;
       },
     });
-    metrics.gauge(USABLE, async () => measured(await usable.read()));
-    metrics.gauge(FREE, async () => measured(await freeBytes(dataDirectory)));
+    metrics.value(USABLE, () => usable.read());
+    metrics.value(FREE, () => freeBytes(dataDirectory));
   }
 }
-
-const measured = (value: number | undefined) => (value === undefined ? [] : [{ labels: {}, value }]);
 
 @Module({ providers: [DataDirectoryMetrics] })
 export class DataDirectoryModule {}

@@ -49,7 +49,7 @@ export class DatabaseClock implements OnApplicationBootstrap, OnApplicationShutd
     private readonly clock: Clock,
     metrics: Metrics,
   ) {
-    metrics.gauge(LEAD, () => (this.lead === undefined ? [] : [{ labels: {}, value: this.lead / SECOND }]));
+    metrics.value(LEAD, () => this.lead && this.lead / SECOND);
   }
 
   async onApplicationBootstrap(): Promise<void> {

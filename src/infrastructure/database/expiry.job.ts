@@ -3,7 +3,6 @@ import { Cron } from '@nestjs/schedule';
 import { DataSource } from 'typeorm';
 import { LoadedConfiguration } from '../config/index.js';
 import { hourlyAt } from '../time/index.js';
-import { JobLock } from './advisory-lock.js';
 import { DatabaseClock } from './database-clock.js';
 import { expiryOf } from './delete-after.js';
 import { RecurringJob } from './recurring-job.js';
@@ -23,7 +22,6 @@ export class ExpiryJob extends RecurringJob {
   constructor(
     private readonly dataSource: DataSource,
     private readonly transaction: Transaction,
-    private readonly lock: JobLock,
     private readonly configuration: LoadedConfiguration,
     private readonly clock: DatabaseClock,
   ) {
@@ -32,12 +30,10 @@ export class ExpiryJob extends RecurringJob {
 
   @Cron(hourlyAt(35))
   run(): Promise<void> {
-    return this.start(() =>
-      this.lock.runExclusively('expiry', async () => {
-        const now = await this.clock.timeForDeletion();
-        await this.forEach(this.rules(), (rule) => this.deleteExpired(rule, now));
-      }),
-    );
+    return this.startExclusively('expiry', async () => {
+      const now = await this.clock.timeForDeletion();
+      await this.forEach(this.rules(), (rule) => this.deleteExpired(rule, now));
+    });
   }
 
   rules(): ExpiryRule[] {

@@ -3,7 +3,6 @@ import { Injectable, Logger, type OnApplicationBootstrap } from '@nestjs/common'
 import { Cron } from '@nestjs/schedule';
 import { GaugeMetric, Metrics, type CachedValue } from '../metrics/index.js';
 import { Clock, DAY, hourlyAt, MINUTE, SECOND } from '../time/index.js';
-import { JobLock } from './advisory-lock.js';
 import {
   countMisplaced,
   DailyPartitions,
@@ -51,7 +50,6 @@ export class PartitionRotation extends RecurringJob implements OnApplicationBoot
 
   constructor(
     private readonly partitions: DailyPartitions,
-    private readonly lock: JobLock,
     private readonly metrics: Metrics,
     private readonly configuration: DatabaseConfiguration,
     private readonly clock: Clock,

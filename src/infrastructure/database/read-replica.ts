@@ -121,10 +121,7 @@ export class ReadReplica implements OnApplicationBootstrap, OnApplicationShutdow
       const { state = 'unavailable' } = (await this.status.read()) ?? {};
       return STATES.map((each) => ({ labels: { state: each }, value: Number(each === state) }));
     });
-    metrics.gauge(LAG, async () => {
-      const value = (await this.status.read())?.seconds;
-      return value === undefined ? [] : [{ labels: {}, value }];
-    });
+    metrics.value(LAG, async () => (await this.status.read())?.seconds);
   }
 
   async isUsable(): Promise<boolean> {

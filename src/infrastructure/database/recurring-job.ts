@@ -7,6 +7,7 @@ import {
   type OnModuleInit,
 } from '@nestjs/common';
 import { SECOND } from '../time/index.js';
+import { JobLock } from './advisory-lock.js';
 import { JobFailures } from './job-failures.js';
 import { isDatabaseUnavailable, isStatementCanceled, mayRepeat } from './sql-state.js';
 
@@ -39,6 +40,8 @@ export abstract class RecurringJob implements OnModuleInit, BeforeApplicationShu
   private readonly failures!: JobFailures;
   @Inject()
   private readonly shutdown!: JobShutdown;
+  @Inject()
+  protected readonly lock!: JobLock;
   private readonly reported = new WeakSet<object>();
   private running: Promise<void> | undefined;
   private retry: NodeJS.Timeout | undefined;
@@ -65,6 +68,11 @@ export abstract class RecurringJob implements OnModuleInit, BeforeApplicationShu
       })
       .finally(() => (this.running = undefined));
     return this.running;
+  }
+
+  /** Like `start`, unless another process is doing the work at this moment. @param name of the lock that it holds meanwhile */
+  protected startExclusively(name: string, work: () => Promise<void>): Promise<void> {
+    return this.start(() => this.lock.runExclusively(name, work));
   }
 
   /**

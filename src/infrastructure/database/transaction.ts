@@ -2,6 +2,7 @@ import { AsyncLocalStorage } from 'node:async_hooks';
 import { Propagation, Transactional as InTransaction, TransactionHost } from '@nestjs-cls/transactional';
 import type { TransactionalAdapterTypeOrm } from '@nestjs-cls/transactional-adapter-typeorm';
 import { Injectable } from '@nestjs/common';
+import { isUUID } from 'class-validator';
 import {
   QueryFailedError,
   type EntityManager,
@@ -76,6 +77,14 @@ export class Transaction {
   private lockKey(name: string): string {
     if (!this.isOpen) throw new Error(`The lock ${name} requires an open transaction`);
     return advisoryLockKey(name);
+  }
+
+  /** Returns the row with an ID that a request names, which may be any text: PostgreSQL refuses all but UUIDs. */
+  async findById<Row extends ObjectLiteral>(
+    entity: EntityTarget<Row>,
+    where: FindOptionsWhere<Row> & { readonly id: string },
+  ): Promise<Row | null> {
+    return isUUID(where.id) ? this.manager.findOneBy(entity, where) : null;
   }
 
   /** Returns the row, locked against concurrent changes until the transaction ends. Rows that refer to it can still be added. */

@@ -100,6 +100,8 @@ export interface FieldProblem {
   readonly limit?: unknown;
   /** The name of the other field, for a problem with two. */
   readonly other?: string;
+  /** The item of an array that the problem is about. */
+  readonly item?: { readonly index: number; readonly value: unknown };
 }
 
 /** With a `field` alone, the message does not name the field that the error is about. Pages show the error there. */

@@ -15,6 +15,7 @@ import {
   isSameAddress,
   translated,
   translatorsIn,
+  usualAddress,
   withoutRootDot,
 } from './public-url.js';
 import {
@@ -175,13 +176,15 @@ export class Connector {
   private readonly resolver: HostResolver;
   private readonly tlsOverhead = new TlsOverhead();
   private readonly proxy: URL | undefined;
+  private readonly egressAddress: string | undefined;
   private readonly connect: buildConnector.connector;
   private lastReportAt = Number.NEGATIVE_INFINITY;
 
-  constructor(private readonly configuration: HttpClientConfiguration) {
+  constructor(configuration: HttpClientConfiguration) {
     this.resolver = new HostResolver(configuration);
     this.proxy = configuration.proxyUrl === undefined ? undefined : new URL(configuration.proxyUrl);
-    const { extraAuthority } = configuration;
+    const { egressAddress, extraAuthority } = configuration;
+    this.egressAddress = egressAddress && usualAddress(egressAddress);
     this.connect = buildConnector({
       // Reading the authorities takes 35 ms, so the context is created once.
       secureContext: createSecureContext({
@@ -281,7 +284,7 @@ export class Connector {
     port: number,
     signal: AbortSignal,
   ): Promise<Socket> {
-    const { egressAddress } = this.configuration;
+    const { egressAddress } = this;
     const candidates = inTurns(addresses)
       .filter((each) => egressAddress === undefined || isIPv4(each) === isIPv4(egressAddress))
       .slice(0, MAX_ADDRESSES);

@@ -1,5 +1,5 @@
 import { Readable } from 'node:stream';
-import { brotliCompressSync, deflateSync, gzipSync } from 'node:zlib';
+import { brotliCompressSync, deflateRawSync, deflateSync, gzipSync } from 'node:zlib';
 import { readDocument, readText, type ReadBody } from './response.js';
 
 const LIMIT = 100;
@@ -43,9 +43,32 @@ describe('readText', () => {
     async (type) => expect(await read({ 'content-type': type }, 'text')).toBeNull(),
   );
 
-  it('is null for an encoded body', async () => {
-    expect(await read({ ...JSON_TYPE, 'content-encoding': 'gzip' }, 'text')).toBeNull();
-    expect(await read({ ...JSON_TYPE, 'content-encoding': 'identity' }, 'text')).not.toBeNull();
+  it.each<[string, (text: string) => Buffer]>([
+    ['identity', (text) => Buffer.from(text)],
+    ['GZIP', gzipSync],
+    ['x-gzip', gzipSync],
+    ['deflate', deflateSync],
+    ['deflate', deflateRawSync],
+    ['br', brotliCompressSync],
+  ])('reads a body with the encoding %s', async (encoding, encode) => {
+    const headers = { ...JSON_TYPE, 'content-encoding': encoding };
+    expect(await read(headers, encode('{"ä":1}'))).toEqual({ text: '{"ä":1}', isComplete: true });
+    const long = { text: 'a'.repeat(LIMIT), isComplete: false, isTooLong: true };
+    expect(await read(headers, encode('a'.repeat(50_000)))).toEqual(long);
+    const sent = encode([...Array(34).keys()].join());
+    const part = { text: expect.stringMatching(/^0,1,2,3,/), isComplete: false };
+    if (encoding !== 'identity') expect(await read(headers, sent.subarray(0, -9))).toEqual(part);
+    expect(await read(headers)).toEqual({ text: '', isComplete: true });
+  });
+
+  it.each(['zstd', 'gzip, gzip', 'constructor'])(
+    'is null for a body with the encoding %s',
+    async (encoding) => expect(await read({ ...JSON_TYPE, 'content-encoding': encoding }, 'text')).toBeNull(),
+  );
+
+  it('is empty and not complete for a body that is not compressed as it says', async () => {
+    const headers = { ...JSON_TYPE, 'content-encoding': 'gzip' };
+    expect(await read(headers, 'text')).toEqual({ text: '', isComplete: false });
   });
 
   it.each<[string, Buffer]>([
@@ -99,6 +122,7 @@ describe('readDocument', () => {
     ['of any media type', { 'content-type': 'application/octet-stream' }, Buffer.from('{}'), '{}'],
     ['with gzip', { 'content-encoding': 'GZip' }, gzipSync('{}'), '{}'],
     ['with deflate', { 'content-encoding': 'deflate' }, deflateSync('{}'), '{}'],
+    ['with deflate without the header', { 'content-encoding': 'deflate' }, deflateRawSync('{}'), '{}'],
     ['with Brotli', { 'content-encoding': 'br' }, brotliCompressSync('{}'), '{}'],
     [
       'in Latin-1, as its type says',

@@ -1,5 +1,6 @@
+import type { Duplex, Readable } from 'node:stream';
 import { TextDecoder } from 'node:util';
-import { brotliDecompressSync, gunzipSync, inflateSync } from 'node:zlib';
+import { createBrotliDecompress, createGunzip, createInflate, createInflateRaw } from 'node:zlib';
 import type { Dispatcher } from 'undici';
 import { HOUR, SECOND } from '../time/index.js';
 
@@ -37,26 +38,50 @@ export interface ReadBody {
 /**
  * Reads the beginning of a body that may be anything. If it is longer than the limit, the connection is closed. Never rejects.
  *
- * @param limit in bytes
+ * @param limit in bytes, also after decompression: some servers compress what nobody asked them to
  * @returns no text if the body is not text in UTF-8
  */
 export async function readText(headers: Headers, body: Body, limit: number): Promise<ReadBody> {
-  const { bytes, isComplete, isTooLong } = await readStart(body, limit);
-  const isPlain = encodingOf(headers) === 'identity';
-  if (!isPlain || !TEXT_TYPE.test(valueOf(headers, 'content-type'))) return { text: null, problem: null };
-  const text = decoded(bytes, 'utf-8', isComplete);
+  const plain = await decompressed(headers, await readStart(body, limit), limit);
+  if (!plain || !TEXT_TYPE.test(valueOf(headers, 'content-type'))) return { text: null, problem: null };
+  const { isComplete, isTooLong } = plain;
+  const text = decoded(plain.bytes, 'utf-8', isComplete);
   if (text === undefined) return { text: null, problem: null };
   return { text: { text, isComplete, ...(isTooLong && { isTooLong }) }, problem: null };
 }
 
 const CUT_OFF = 'The connection was closed before the end of the document.';
-const DECOMPRESS = {
-  identity: (bytes: Buffer, _options: object) => bytes,
-  gzip: gunzipSync,
-  'x-gzip': gunzipSync,
-  deflate: inflateSync,
-  br: brotliDecompressSync,
-} as const;
+type Decompressor = (bytes: Buffer) => Duplex;
+
+const DECOMPRESSORS: ReadonlyMap<string, Decompressor> = new Map<string, Decompressor>([
+  ['gzip', () => createGunzip()],
+  ['x-gzip', () => createGunzip()],
+  ['deflate', (bytes) => (isZlib(bytes) ? createInflate() : createInflateRaw())],
+  ['br', () => createBrotliDecompress()],
+]);
+
+/**
+ * Returns whether bytes begin with the header of zlib (RFC 1950, section 2.2). `deflate` means that format (RFC 9110, section
+ * 8.4.1.2), but `DeflateStream` of .NET, for example, writes none.
+ */
+export function isZlib(bytes: Buffer): boolean {
+  return bytes.length > 1 && ((bytes[0] ?? 0) & 0x0f) === 8 && bytes.readUInt16BE() % 31 === 0;
+}
+
+/** Returns what was sent as it was before its compression; undefined for an encoding that is not known. */
+async function decompressed(headers: Headers, sent: Start, limit: number): Promise<Start | undefined> {
+  const encoding = valueOf(headers, 'content-encoding').toLowerCase();
+  if (encoding === '' || encoding === 'identity' || sent.bytes.length === 0) return sent;
+  const stream = DECOMPRESSORS.get(encoding)?.(sent.bytes);
+  if (!stream) return undefined;
+  stream.end(sent.bytes);
+  const { bytes, isComplete, isTooLong } = await readStart(stream, limit);
+  return {
+    bytes,
+    isComplete: isComplete && sent.isComplete,
+    isTooLong: isTooLong || sent.isTooLong,
+  };
+}
 
 /** Reads a body that is not wanted, so that the connection can be used again, under the same limit. Never rejects. */
 export async function discard(body: Body, limit: number): Promise<ReadBody> {
@@ -71,22 +96,16 @@ export async function discard(body: Body, limit: number): Promise<ReadBody> {
  * @returns an incomplete text if the end of the document did not arrive
  */
 export async function readDocument(headers: Headers, body: Body, limit: number): Promise<ReadBody> {
-  const { bytes, isComplete, isTooLong } = await readStart(body, limit);
+  const sent = await readStart(body, limit);
   const unreadable = (problem: string): ReadBody => ({ text: null, problem });
   const tooLong = `The document is larger than ${limit / 1024} KiB.`;
-  if (isTooLong) return unreadable(tooLong);
-  if (!isComplete) return { text: { text: '', isComplete }, problem: CUT_OFF };
-  const encoding = encodingOf(headers);
-  if (!Object.hasOwn(DECOMPRESS, encoding))
-    return unreadable('The document has a content encoding that the service does not know.');
-  let plain: Buffer;
-  try {
-    plain = DECOMPRESS[encoding as keyof typeof DECOMPRESS](bytes, { maxOutputLength: limit });
-  } catch (error) {
-    const isLimit = (error as NodeJS.ErrnoException).code === 'ERR_BUFFER_TOO_LARGE';
-    return unreadable(isLimit ? tooLong : 'The document cannot be decompressed.');
-  }
-  const text = decoded(plain, characterSetOf(plain, valueOf(headers, 'content-type')), true);
+  if (sent.isTooLong) return unreadable(tooLong);
+  if (!sent.isComplete) return { text: { text: '', isComplete: false }, problem: CUT_OFF };
+  const plain = await decompressed(headers, sent, limit);
+  if (!plain) return unreadable('The document has a content encoding that the service does not know.');
+  if (plain.isTooLong) return unreadable(tooLong);
+  if (!plain.isComplete) return unreadable('The document cannot be decompressed.');
+  const text = decoded(plain.bytes, characterSetOf(plain.bytes, valueOf(headers, 'content-type')), true);
   if (text === undefined) return unreadable('The document is not text in its character set.');
   return { text: { text, isComplete: true }, problem: null };
 }
@@ -104,14 +123,13 @@ function characterSetOf(bytes: Buffer, type: string): string {
   );
 }
 
-function encodingOf(headers: Headers): string {
-  return valueOf(headers, 'content-encoding').toLowerCase() || 'identity';
+interface Start {
+  readonly bytes: Buffer;
+  readonly isComplete: boolean;
+  readonly isTooLong: boolean;
 }
 
-function readStart(
-  body: Body,
-  limit: number,
-): Promise<{ bytes: Buffer; isComplete: boolean; isTooLong: boolean }> {
+function readStart(body: Readable, limit: number): Promise<Start> {
   return new Promise((resolve) => {
     const chunks: Buffer[] = [];
     let length = 0;
@@ -150,8 +168,8 @@ function valueOf(headers: Headers, name: string): string {
 /** Seconds. Larger values are cut to this limit. The retry schedule applies a lower limit of its own. */
 export const MAX_PARSED_RETRY_AFTER = HOUR / SECOND;
 
-/** The three date formats that recipients must accept (RFC 9110, section 5.6.7). */
-const FIXED = /^[A-Z][a-z]{2}, \d{2} [A-Z][a-z]{2} \d{4} \d{2}:\d{2}:\d{2} GMT$/;
+/** The three date formats that recipients must accept (RFC 9110, section 5.6.7); the first also as in email, with any offset. */
+const FIXED = /^[A-Z][a-z]{2}, \d{1,2} [A-Z][a-z]{2} \d{4} \d{2}:\d{2}:\d{2} (?:GMT|UTC|[+-]\d{4})$/i;
 const RFC_850 = /^[A-Z][a-z]{5,8}, \d{2}-[A-Z][a-z]{2}-\d{2} \d{2}:\d{2}:\d{2} GMT$/;
 const ASCTIME = /^[A-Z][a-z]{2} [A-Z][a-z]{2} [ \d]\d \d{2}:\d{2}:\d{2} \d{4}$/;
 
@@ -161,7 +179,10 @@ const ASCTIME = /^[A-Z][a-z]{2} [A-Z][a-z]{2} [ \d]\d \d{2}:\d{2}:\d{2} \d{4}$/;
  */
 export function retryAfterSeconds(header: string | undefined, nowMilliseconds: number): number | null {
   const text = header?.trim() ?? '';
-  const seconds = /^\d+$/.test(text) ? Number(text) : secondsUntil(text, nowMilliseconds);
+  // Fractions are not allowed, but sent.
+  const seconds = /^\d+(?:\.\d+)?$/.test(text)
+    ? Math.ceil(Number(text))
+    : secondsUntil(text, nowMilliseconds);
   return Number.isNaN(seconds) ? null : Math.min(Math.max(seconds, 0), MAX_PARSED_RETRY_AFTER);
 }
 

@@ -1,7 +1,7 @@
 import { parseCookie } from 'cookie';
 import type { CookieOptions, Request, Response } from 'express';
-import { parsedUrl } from '../config/index.js';
-import { isLoopback } from './public-address.js';
+import { isLoopback, parsedUrl } from '../config/index.js';
+import { withoutRootDot } from '../http-client/index.js';
 
 /**
  * Returns whether cookies are Secure. They are not over http on a development machine, where browsers would ignore
@@ -69,5 +69,11 @@ export function isFromOtherSite(request: Request): boolean {
   const { origin } = request.headers;
   if (origin === undefined) return false;
   const url = parsedUrl(origin);
-  return url === undefined || url.host !== request.headers.host;
+  return url === undefined || url.host !== hostOf(request, url.protocol);
+}
+
+/** Returns the host that a request names, as URLs with this scheme write it: some proxies add the default port. */
+export function hostOf({ headers }: Request, protocol: string): string | undefined {
+  const url = parsedUrl(`${protocol}//${headers.host}`);
+  return url && withoutRootDot(url.hostname) + (url.port && `:${url.port}`);
 }

@@ -2,6 +2,7 @@ import { Injectable, type CanActivate, type ExecutionContext } from '@nestjs/com
 import type { Request, Response } from 'express';
 import { ServiceConfiguration, type Surface } from '../config/index.js';
 import { NOT_FOUND } from '../errors/index.js';
+import { hostOf } from './cookies.js';
 
 /** MCP clients send it when they look for an authorization server (MCP, "Authorization"). */
 const HEADER = 'MCP-Protocol-Version';
@@ -12,8 +13,8 @@ const HEADER = 'MCP-Protocol-Version';
  */
 @Injectable()
 export class HiddenFromAgentsGuard implements CanActivate {
-  private readonly connectorHost = this.hostOf('connector');
-  private readonly isShared = this.connectorHost === this.hostOf('dashboard');
+  private readonly connector = this.urlOf('connector');
+  private readonly isShared = this.connector?.host === this.urlOf('dashboard')?.host;
 
   constructor(private readonly configuration: ServiceConfiguration) {}
 
@@ -21,13 +22,14 @@ export class HiddenFromAgentsGuard implements CanActivate {
     const http = context.switchToHttp();
     const request = http.getRequest<Request>();
     http.getResponse<Response>().vary(HEADER);
-    const isForAgents = !this.isShared && request.get('host')?.toLowerCase() === this.connectorHost;
+    const { connector, isShared } = this;
+    const isForAgents = connector && !isShared && hostOf(request, connector.protocol) === connector.host;
     if (isForAgents || request.get(HEADER) !== undefined) throw NOT_FOUND.error();
     return true;
   }
 
-  private hostOf(surface: Surface): string | undefined {
+  private urlOf(surface: Surface): URL | undefined {
     const url = this.configuration.publicUrlOf(surface);
-    return url === undefined ? undefined : new URL(url).host;
+    return url === undefined ? undefined : new URL(url);
   }
 }

@@ -3,6 +3,7 @@ import {
   EnvironmentVariable,
   IsIntegerBetween,
   IsListenAddress,
+  isLoopback,
   parsedUrl,
   Satisfies,
   ServiceConfiguration,
@@ -11,7 +12,6 @@ import {
   type ProductionRules,
 } from '../config/index.js';
 import { MetricsConfiguration } from '../metrics/index.js';
-import { isLoopback } from './public-address.js';
 
 /** Origins of extensions and apps, such as `chrome-extension://<id>` and `capacitor://localhost`: `URL` knows no origin of theirs. */
 const APP_ORIGIN = /^(?!(?:https?|wss?|ftp|file):)[a-z][a-z\d+.-]*:\/\/[^\s/?#@*]+$/;

@@ -36,7 +36,8 @@ const reader = new BodyReader(BODY_LIMIT);
 const strangersReader = new BodyReader(STRANGERS_LIMIT);
 /** RFC 8259, section 8.1: JSON between systems is UTF-8. `fatal` rejects other bytes. */
 const utf8 = new TextDecoder('utf-8', { fatal: true });
-const JSON_MEDIA_TYPE = /^application\/json$/i;
+/** Also the types of formats that are JSON (RFC 6839, section 3.1), which no form of another site can send. */
+const JSON_MEDIA_TYPE = /^(?:text\/json|application\/(?:[\w.-]+\+)?json)$/i;
 /** Only `application/x-ndjson` is documented; no media type is registered, and libraries use all of these. */
 const LINES_MEDIA_TYPE = /^application\/(?:x-)?(?:ndjson|jsonl|jsonlines|json-lines)$/i;
 

@@ -9,13 +9,6 @@ import {
   type Surface,
 } from '../config/index.js';
 
-const LOOPBACK = new Set(['localhost', '127.0.0.1', '[::1]', '::1']);
-
-/** Returns whether only this machine can reach the host. */
-export function isLoopback(host: string): boolean {
-  return LOOPBACK.has(host);
-}
-
 /** The public URL of a surface, for links in emails and for the issuer of tokens. */
 @Injectable()
 export class PublicAddress implements OnApplicationBootstrap {

@@ -16,8 +16,11 @@ export function RepeatAfterSlowBody(
 
     constructor(private readonly modules: ModuleRef) {}
 
-    async canActivate(context: ExecutionContext): Promise<boolean> {
-      if (!isSlowBody(context.switchToHttp().getRequest<Request>())) return true;
+    canActivate(context: ExecutionContext): boolean | Promise<boolean> {
+      return !isSlowBody(context.switchToHttp().getRequest<Request>()) || this.repeat(context);
+    }
+
+    private async repeat(context: ExecutionContext): Promise<boolean> {
       this.repeated ??= Promise.all(
         guards.map((guard) => (typeof guard === 'function' ? this.modules.create(guard) : guard)),
       );

@@ -1,18 +1,21 @@
 import { promisify } from 'node:util';
-import { brotliDecompress, gunzip, inflate, type ZlibOptions } from 'node:zlib';
+import { brotliDecompress, gunzip, inflate, inflateRaw, type ZlibOptions } from 'node:zlib';
 import type { Request, Response } from 'express';
 import { bodyTooLarge, INVALID_FIELD, PAYLOAD_TOO_LARGE, UNSUPPORTED_MEDIA_TYPE } from '../errors/index.js';
+import { isZlib } from '../http-client/index.js';
 import { hasBody, isScattered, isTooLongToDiscard } from '../framework-patches/index.js';
 import { SECOND } from '../time/index.js';
 import { BodyTurns, freeBuffer } from './body-turns.js';
 
 type Decompress = (bytes: Buffer, options: ZlibOptions) => Promise<Buffer>;
 
+const inflated: Decompress = promisify(inflate);
+const inflatedRaw: Decompress = promisify(inflateRaw);
 const DECOMPRESSORS: ReadonlyMap<string, Decompress> = new Map<string, Decompress>([
   ['gzip', promisify(gunzip)],
   // An old name of the same (RFC 9110, section 8.4.1.3).
   ['x-gzip', promisify(gunzip)],
-  ['deflate', promisify(inflate)],
+  ['deflate', (bytes, options) => (isZlib(bytes) ? inflated : inflatedRaw)(bytes, options)],
   ['br', promisify(brotliDecompress)],
 ]);
 export const UNSUPPORTED_CONTENT_ENCODING =
@@ -38,7 +41,9 @@ const NO_CODING: ReadonlySet<string> = new Set(['', 'identity', 'utf-8', 'none']
 
 /** Returns the codings of the body, in the order in which they were applied (RFC 9110, section 8.4). */
 function encodingsOf({ headers }: Request): string[] {
-  const names = (headers['content-encoding'] ?? '').toLowerCase().split(',');
+  const { 'content-encoding': codings } = headers;
+  if (codings === undefined) return [];
+  const names = codings.toLowerCase().split(',');
   return names.map((name) => name.trim()).filter((name) => !NO_CODING.has(name));
 }
 
@@ -139,6 +144,7 @@ export class BodyReader {
   }
 }
 
+/** Returns the error for a body of which only a part arrived. */
 export function incompleteBody(): Error {
   return INVALID_FIELD.error('The request body is not complete.');
 }

@@ -109,6 +109,16 @@ describe('The address of a client behind a proxy', () => {
     expect(await keyOf(other)).not.toBe(await keyOf(first));
   });
 
+  it.each([
+    ['2002:cb00:7109:1::1', V4],
+    ['2002:cb00:7109:ffff:1:2:3:4', V4],
+    ['2001:0:c633:6401:0:1234:34ff:8ef6', V4],
+    ['2001:0:c633:6401::34ff:8ef6', V4],
+    ['2001:db8:cb00:7109::1', '2001:db8:cb00:7109::'],
+  ])('has the key of the IPv4 address inside, if there is one: %s', async (address, key) => {
+    expect(await seen(servers[1]!, { 'x-forwarded-for': address })).toEqual({ address, key });
+  });
+
   it.each<[string | string[]]>([
     ['for=192.0.2.43'],
     ['for="192.0.2.43:47011"'],

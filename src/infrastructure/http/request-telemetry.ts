@@ -70,8 +70,8 @@ export class RequestMetrics {
    * @param oldestMilliseconds returns the age of the oldest one whose response has not begun
    */
   watch(count: () => number, oldestMilliseconds: () => number): void {
-    this.metrics.gauge(IN_FLIGHT, () => [{ labels: {}, value: count() }]);
-    this.metrics.gauge(OLDEST, () => [{ labels: {}, value: oldestMilliseconds() / SECOND }]);
+    this.metrics.value(IN_FLIGHT, count);
+    this.metrics.value(OLDEST, () => oldestMilliseconds() / SECOND);
   }
 
   completed(request: Request, response: Response, milliseconds: number): void {

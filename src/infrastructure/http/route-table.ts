@@ -120,12 +120,13 @@ export class ServedRoutes implements NestMiddleware {
   readonly use = ({ path, method }: Request, _response: Response, next: NextFunction): void => {
     this.fixedPaths ??= this.readFixedPaths();
     const methods = this.fixedPaths.get(path);
-    if (methods ? !methods.has(method) && this.isAmbiguous(path, method) : this.isElsewhere(path))
+    const isAccepted = methods?.has(method) || methods?.has(EVERY_METHOD);
+    if (!isAccepted && (methods ? this.isAmbiguous(path, method) : this.isElsewhere(path)))
       next(this.routes.noRoute(path));
     else next();
   };
 
-  /** Returns the methods of the paths without parameters. */
+  /** Returns the methods of the paths without parameters, `EVERY_METHOD` included. */
   private readFixedPaths(): Map<string, Set<string>> {
     const fixed = this.routes.served.filter(({ path }) => !path.includes(':'));
     const routesAt = (path: string): Route[] => fixed.filter((route) => route.path === path);
@@ -137,7 +138,7 @@ export class ServedRoutes implements NestMiddleware {
       (route) =>
         route.path !== path &&
         route.pattern.test(path) &&
-        (route.method === EVERY_METHOD || methodsOf([route]).has(method)),
+        [EVERY_METHOD, method].some((each) => methodsOf([route]).has(each)),
     );
   }
 
@@ -149,7 +150,6 @@ export class ServedRoutes implements NestMiddleware {
 
 function methodsOf(routes: readonly Route[]): Set<string> {
   const methods = new Set(routes.map(({ method }) => method));
-  methods.delete(EVERY_METHOD);
   // Express handles HEAD wherever it handles GET.
   if (methods.has('GET')) methods.add('HEAD');
   return methods;

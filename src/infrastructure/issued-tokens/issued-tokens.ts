@@ -4,6 +4,7 @@ import { isUUID } from 'class-validator';
 import {
   IsNull,
   LessThanOrEqual,
+  MoreThan,
   Or,
   type EntityTarget,
   type FindOptionsWhere,
@@ -19,7 +20,7 @@ import {
 import { Transaction } from '../database/index.js';
 import { OperatorError } from '../errors/index.js';
 import { BackgroundTasks } from '../http/index.js';
-import { Clock, HOUR, MINUTE } from '../time/index.js';
+import { Clock, CLOCK_TOLERANCE, HOUR, MINUTE } from '../time/index.js';
 import { IntegerField, isMissing, validateText } from '../validation/index.js';
 import { MAX_TOKEN_NAME_LENGTH, type IssuedToken } from './issued-token.entity.js';
 
@@ -112,7 +113,10 @@ export class IssuedTokens {
     );
   }
 
-  /** Records a use: at most once a minute, by one of the processes. The request does not wait for it. */
+  /**
+   * Records a use: at most once a minute, by one of the processes. The request does not wait for it. A time that was recorded while a
+   * clock was ahead is replaced.
+   */
   recordUse<Row extends UsedRow>(
     entity: EntityTarget<Row>,
     { id, lastUsedAt }: UsedRow,
@@ -120,8 +124,9 @@ export class IssuedTokens {
   ): void {
     const now = this.clock.now();
     const aMinuteAgo = new Date(now.getTime() - MINUTE);
-    if (lastUsedAt && lastUsedAt > aMinuteAgo) return;
-    const notSince = { id, lastUsedAt: Or(IsNull(), LessThanOrEqual(aMinuteAgo)) };
+    const latest = new Date(now.getTime() + CLOCK_TOLERANCE);
+    if (lastUsedAt && lastUsedAt > aMinuteAgo && lastUsedAt <= latest) return;
+    const notSince = { id, lastUsedAt: Or(IsNull(), LessThanOrEqual(aMinuteAgo), MoreThan(latest)) };
     const use = { lastUsedAt: now, ...(address !== undefined && { lastUsedIp: address }) };
     this.tasks.begin(async () => {
       try {

@@ -4,6 +4,9 @@ import { Clock, HOUR } from '../time/index.js';
 import { isBefore } from './issued-token.entity.js';
 import type { SecretVersion } from './secret-version.entity.js';
 
+/** A statement has parameters for so many. A version that 0.4.0 or an earlier release has left may wait for a later rotation. */
+const DELETED_AT_ONCE = 1_000;
+
 /** Until when a version without overlap is accepted: it must not be accepted again if the clock is set back. */
 const BEGINNING = new Date(0);
 
@@ -54,6 +57,8 @@ export class SecretVersions {
   /**
    * Ends the newest version after an overlap. The calling code has locked the owner of the versions, and adds the next one.
    *
+   * Deletes all but the newest two, with which a message in progress may still be signed: whoever reads the versions reads all.
+   *
    * @param overlapHours 0 after a leak, which also ends an overlap that is in progress
    * @param inProgress creates the error that is thrown if an overlap is in progress
    * @returns the properties of the next version
@@ -64,12 +69,14 @@ export class SecretVersions {
     overlapHours: number,
     inProgress: () => Error,
   ): Promise<VersionDates> {
-    const [newest, previous] = versions;
+    const [newest, previous, ...older] = versions;
     if (previous && this.overviewOf(versions).overlapEndsAt) {
       // After a leak, nobody must have to wait for the end of the overlap.
       if (overlapHours > 0) throw inProgress();
       await this.transaction.manager.update(entity, previous.id, { acceptedUntil: BEGINNING });
     }
+    const deletable = older.slice(-DELETED_AT_ONCE).map(({ id }) => id);
+    if (deletable.length > 0) await this.transaction.manager.delete(entity, deletable);
     const signsFrom = new Date(this.clock.milliseconds() + overlapHours * HOUR);
     const acceptedUntil = overlapHours === 0 ? BEGINNING : signsFrom;
     if (newest) await this.transaction.manager.update(entity, newest.id, { acceptedUntil });

@@ -102,17 +102,27 @@ type SmtpError = Error & {
  * the sender is a problem of this installation, which the operator can fix.
  */
 function isFinal(error: SmtpError): boolean {
-  const { code, command, responseCode = 0 } = error;
+  const { code, command, response = '', responseCode = 0 } = error;
   if (command === 'API') return code === 'EENVELOPE';
-  const isRefusal = responseCode >= 500 && responseCode < 600 && !OF_THE_SENDER.test(replyIn(error) ?? '');
+  const isOfSender =
+    OF_THE_SENDER.test(replyIn(error) ?? '') || RELAYING.test(response.replaceAll(ADDRESS, ''));
+  const isRefusal = responseCode >= 500 && responseCode < 600 && !isOfSender;
   return isRefusal && (command === 'RCPT TO' || command === 'DATA');
 }
 
 /**
  * Replies about the login (RFC 4954, section 6), the address of the sender (RFC 3463, section 3.2), and the proof that its domain sends
- * the email: SPF, DKIM and DMARC (RFC 7372). Many servers wait for the recipient or the message before they send them.
+ * the email: SPF, DKIM and DMARC (RFC 7372). Many servers wait for the recipient or the message before they send them. Also limits of
+ * Gmail (5.4.5) and what Exchange says about the sender, its network or its limits (5.1.90, 5.2.252, 5.7.5 to 5.7.7 and more digits).
  */
-const OF_THE_SENDER = /^(?:503|53[0458])\b|^5\d\d 5\.(?:1\.[78]|7\.(?:8|9|11|2\d))$/;
+const OF_THE_SENDER =
+  /^(?:503|53[0458])\b|^5\d\d 5\.(?:1\.(?:[78]|90)|2\.252|4\.5|7\.(?:8|9|11|2\d|[5-7]\d{1,2}))$/;
+/**
+ * The same without a code of its own: the server accepts nothing for other domains from here, blocks the network, or, as Amazon SES in
+ * its sandbox, has not verified an address.
+ */
+const RELAYING = /\brelay|\bclient host\b|\bnot verified\b/i;
+const ADDRESS = /\S*@\S*/g;
 
 /** Returns the code and, if there is one, the enhanced code (RFC 3463) of the server's reply. Its text may contain the address. */
 export function replyIn(error: unknown): string | null {
@@ -145,9 +155,9 @@ export async function checkMail(
   }
 }
 
-function optionsOf({ smtpUrl }: MailConfiguration, name: string) {
+function optionsOf({ transportUrl: url }: MailConfiguration, name: string) {
   return {
-    ...(smtpUrl !== undefined && { url: smtpUrl }),
+    ...(url !== undefined && { url }),
     name,
     connectionTimeout: TIMEOUT,
     greetingTimeout: TIMEOUT,

@@ -17,7 +17,7 @@ const isSmtpUrl = (value: unknown): boolean =>
 export class MailConfiguration implements EncryptionRules {
   @EnvironmentVariable(
     'SMTP_URL',
-    'SMTP server, as `smtps://user:password@host:465`. Without it, every email is written to a file in the data directory.',
+    'SMTP server, as `smtps://user:password@host:465`, or `smtp://user:password@host:587?requireTLS=true` for a server that begins TLS with STARTTLS. Leave out the user and the password if it needs none. Without the setting, every email is written to a file in the data directory.',
     { secret: true },
   )
   @Satisfies(
@@ -40,9 +40,18 @@ export class MailConfiguration implements EncryptionRules {
   @IsIntegerBetween(1, 86_400)
   maxRetrySeconds: number = 900;
 
+  /**
+   * The URL as the library reads it: it waits for a greeting in clear at port 465, where TLS comes first whatever the scheme is
+   * (RFC 8314, section 3.3).
+   */
+  get transportUrl(): string | undefined {
+    const isTls = parsedUrl(this.smtpUrl ?? '')?.port === '465';
+    return isTls ? this.smtpUrl?.replace(/^smtp:/i, 'smtps:') : this.smtpUrl;
+  }
+
   /** Without `requireTLS`, TLS is used only if the server offers it, and anyone in between can remove the offer. */
   unencryptedSettings(): string[] {
-    const url = parsedUrl(this.smtpUrl ?? '');
+    const url = parsedUrl(this.transportUrl ?? '');
     const isPlain = url?.protocol === 'smtp:' && url.searchParams.get('requireTLS') !== 'true';
     return isPlain && isOtherMachine(url.hostname) ? ['SMTP_URL'] : [];
   }

@@ -69,9 +69,9 @@ export class MetricsServer implements OnApplicationShutdown {
     const [path] = (request.url ?? '').split('?');
     if (path !== PATH && path !== LIVENESS_PATH)
       return respond(response, 404, `Only ${PATH} and ${LIVENESS_PATH} are served here.\n`);
-    if (request.method !== 'GET') {
-      response.setHeader('Allow', 'GET');
-      return respond(response, 405, 'Only GET is allowed.\n');
+    if (request.method !== 'GET' && request.method !== 'HEAD') {
+      response.setHeader('Allow', 'GET, HEAD');
+      return respond(response, 405, 'Only GET and HEAD are allowed.\n');
     }
     if (path === LIVENESS_PATH) return respond(response, 200, 'ok\n');
     respond(response, 200, await this.metrics.text(), this.metrics.contentType);

@@ -125,6 +125,14 @@ export class Metrics {
     });
   }
 
+  /** A gauge without labels. @param read returns undefined if the value is not known, which is not exported */
+  value(metric: GaugeMetric, read: () => number | undefined | Promise<number | undefined>): void {
+    this.gauge(metric, async () => {
+      const value = await read();
+      return value === undefined ? [] : [{ labels: {}, value }];
+    });
+  }
+
   /**
    * Creates a cached value for gauges that cost a database statement.
    *

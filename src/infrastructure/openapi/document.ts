@@ -86,7 +86,9 @@ export async function buildDocument(
         type: 'http',
         scheme: 'bearer',
         bearerFormat: 'JWT',
-        description: 'An API key (`mck_…`), or an access token, which is a JWT and expires after 15 minutes.',
+        description:
+          'An API key (`mck_…`), or an access token, which is a JWT and expires after 15 minutes. The platform API accepts only ' +
+          'access tokens that were issued for an API key.',
       },
       'bearer',
     )

@@ -14,6 +14,7 @@ export * from './page.renderer.js';
 export * from './page-route.decorator.js';
 export * from './pages.module.js';
 export * from './parts/charts.js';
+export { isolated, shortened } from './foreign-text.js';
 export * from './parts/elements.js';
 export * from './parts/form.js';
 export * from './parts/list.js';

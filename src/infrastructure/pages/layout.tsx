@@ -9,7 +9,8 @@ import {
   SearchBox,
 } from './navigation.js';
 import { CurrentPage, usePage, type Page, type PageContext } from './page.js';
-import { Breakable, Done, Foreign, isolated, Moment, Notice } from './parts/elements.js';
+import { isolated } from './foreign-text.js';
+import { Breakable, Done, Foreign, Moment, Notice } from './parts/elements.js';
 
 /** The frame around every page. Logged-in users get the navigation, and the scripts that improve pages. */
 export function Layout({ page, context }: { readonly page: Page; readonly context: PageContext }): VNode {

@@ -4,7 +4,15 @@ import type { DashboardPermission } from '../auth/index.js';
 import type { Page, PageResponse } from './page.js';
 import { DashboardPage, environmentFor, Visit, type PageVisit } from './page-route.decorator.js';
 import { EmptyState, FormProblem, inParagraph } from './parts/elements.js';
-import { FilterChips, FilterForm, Pagination, Results, SplitView } from './parts/list.js';
+import {
+  FilterChips,
+  FilterForm,
+  Pagination,
+  Results,
+  SavedFilterMenu,
+  SAVED_FILTERS_MESSAGES,
+  SplitView,
+} from './parts/list.js';
 import { Table, type Column, type Selection } from './parts/table.js';
 import { queryFrom, submitted } from './page-input.js';
 
@@ -49,7 +57,7 @@ export interface ListDescription<Row, Query = object> extends Pick<
   readonly isSplit?: boolean;
   /** The path that the IDs of entries follow, if it is not that of the list. */
   readonly entriesPath?: string;
-  /** The filter without which nothing is listed. */
+  /** The filter without which nothing is listed. With it, the page asks for no other value. */
   readonly requires?: string & keyof Query;
   /** @param limit the maximum number of rows */
   rows(query: Query, limit: number): Promise<ListResult<Row>>;
@@ -117,15 +125,18 @@ function listPage<Row, Query>(
   visit: PageVisit,
   result?: ListResult<Row>,
 ): Page {
-  const { title, parent, about, messages, filters, apply, isSplit = false } = list;
+  const { title, parent, about, messages, apply, isSplit = false } = list;
+  // What the list requires is chosen: the page is about it.
+  const isChosen = list.requires !== undefined && result !== undefined;
+  const filters = isChosen ? undefined : list.filters;
   const canBeLive = list.canBeLive === true && result !== undefined;
   const isUnused = !filters && result?.data.length === 0;
   const actions = isUnused ? null : list.actions;
   const shown = result ? (
     rowsOf(list, result, visit.query['cursor'] === undefined, isUnused)
   ) : list.requires && !visit.query[list.requires] ? (
-    <EmptyState title="No user is selected">
-      <p>Enter the identifier that your system has for the user, or choose one in “All customers”.</p>
+    <EmptyState title="No customer is selected">
+      <p>Enter the identifier that your system has for the customer, or choose one in “All customers”.</p>
     </EmptyState>
   ) : undefined;
   const results = (
@@ -140,11 +151,23 @@ function listPage<Row, Query>(
     title,
     parent,
     about,
-    actions,
-    messages,
+    actions: isChosen ? (
+      <>
+        {actions}
+        <SavedFilterMenu />
+      </>
+    ) : (
+      actions
+    ),
+    messages: isChosen ? { ...messages, ...SAVED_FILTERS_MESSAGES } : messages,
     content: filters ? (
       <>
-        <FilterForm tools={result?.tools} apply={apply} canBeLive={canBeLive}>
+        <FilterForm
+          tools={result?.tools}
+          apply={apply}
+          canBeLive={canBeLive}
+          opensPage={list.requires !== undefined}
+        >
           {filters}
         </FilterForm>
         {isSplit ? <SplitView entriesPath={list.entriesPath}>{results}</SplitView> : results}

@@ -18,6 +18,8 @@ export interface MenuEntry {
   readonly place: number;
   /** The path of the entry whose pages show this one as a tab. It then has no group. */
   readonly tabOf?: string;
+  /** What the tab is called where the pages are about one user. Defaults to the label. */
+  readonly labelOfOne?: string;
   /** Other words with which the search finds it. */
   readonly words?: string;
   /** Names of other pages that belong to it, as parts of their paths. */
@@ -40,6 +42,11 @@ export function menuEntries(...added: readonly MenuEntry[]): void {
 /** Returns all entries, in order. */
 export function allEntries(): readonly MenuEntry[] {
   return entries;
+}
+
+/** Returns the entry to which another page belongs. */
+export function entryThatCovers(page: string): MenuEntry | undefined {
+  return entries.find(({ covers }) => covers?.includes(page));
 }
 
 export function accountEntries(): readonly MenuEntry[] {

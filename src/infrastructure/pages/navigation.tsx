@@ -72,25 +72,28 @@ function EntryList({ label, entries }: EntryListProps): VNode {
   );
 }
 
-/** Links between the pages of one entry of the navigation, which keep the user that they are about. */
+/** Links between the pages of one entry of the navigation, or between those about one user. */
 export function EntryTabs(): VNode | null {
   const page = usePage();
   const { environment, path, query } = page;
   const current = allEntries().find((entry) => pathOf(entry, environment) === path);
-  const tabs = tabsOf(current?.tabOf ?? current?.path ?? '').filter(isAllowed(page));
+  const user = current?.tabOf === undefined ? undefined : query['external_user_id'];
+  const tabs = tabsOf(current?.tabOf ?? current?.path ?? '')
+    .filter(isAllowed(page))
+    .filter(({ tabOf }) => !user || tabOf !== undefined);
   if (tabs.length < 2) return null;
   return (
     <nav class="page-tabs" aria-label="Tabs">
       {tabs.map((tab) => {
         const to = pathOf(tab, environment);
-        const user = tab.tabOf === undefined ? undefined : query['external_user_id'];
+        const { label, labelOfOne = label } = tab;
         return (
           <a
             key={to}
             href={pathWith(to, {}, { external_user_id: user })}
             aria-current={to === path ? 'page' : undefined}
           >
-            {tab.tabOf === undefined ? `All ${tab.label.toLowerCase()}` : tab.label}
+            {user ? labelOfOne : tab.tabOf === undefined ? `All ${label.toLowerCase()}` : label}
           </a>
         );
       })}

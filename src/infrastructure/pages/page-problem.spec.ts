@@ -25,6 +25,14 @@ describe('A problem on a page', () => {
       'The selected “Events to send” is invalid. Choose one from the list.',
     ],
     [
+      { field: 'events', rule: (item) => `${item} is no event.`, item: { index: 1, value: 'CARD' } },
+      '“CARD” is no event.',
+    ],
+    [
+      { field: 'events', rule: (item) => `${item} is no event.`, item: { index: 0, value: 'C\u202eARD' } },
+      '“\u2068C<U+202E>ARD\u2069” is no event.',
+    ],
+    [
       { field: 'event_id', rule: MESSAGES.selected, limit: ['a', 'b'] },
       'The selected “Event” is invalid. Allowed values: a, b.',
     ],

@@ -1,5 +1,6 @@
 import type { ApiError, ApiErrorOptions, ProblemRule } from '../errors/index.js';
 import { displayNameOf, MESSAGES, messageAbout } from '../validation/index.js';
+import { isolated, shortened } from './foreign-text.js';
 
 /** Why a request was refused. */
 export type Refusal = Pick<ApiError, 'message' | 'options'>;
@@ -82,8 +83,8 @@ export class PageProblem {
     const problem = { ...options, field, rule };
     const isListed = rule !== MESSAGES.selected || this.choices.has(field);
     const ownRule = this.labels.has(field) && isListed ? PAGE_RULES.get(rule) : undefined;
-    const nameOf = (name: string): string => {
-      const label = this.labels.get(name);
+    const nameOf = (name: string, item?: Refusal['options']['item']): string => {
+      const label = item ? isolated(shortened(String(item.value))) : this.labels.get(name);
       return label === undefined ? displayNameOf(name) : `“${label}”`;
     };
     const worded = messageAbout({ ...problem, rule: ownRule ?? rule }, nameOf);

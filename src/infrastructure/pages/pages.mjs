@@ -28,6 +28,8 @@ let pressed;
 
 const valuesOf = (form) => String(new URLSearchParams(new FormData(form)));
 const apply = (form) => {
+  // A form that opens another page does so when the user sends it.
+  if (!form.hasAttribute('hx-get')) return;
   if (form.isConnected && form.checkValidity() && valuesOf(form) !== applied.get(form)) form.requestSubmit();
 };
 
@@ -170,7 +172,7 @@ const countSelected = () => {
   const shown = form.querySelector('.count');
   const [one, many] = shown.dataset.things.split(' ');
   shown.textContent = count > 0 ? `(${count} ${count === 1 ? one : many})` : '';
-  form.querySelector('button').disabled = count === 0;
+  form.querySelector('.bar button').disabled = count === 0;
   const all = form.querySelector('.select-all');
   all.checked = selected.length === rows.length;
   all.indeterminate = selected.length > 0 && !all.checked;

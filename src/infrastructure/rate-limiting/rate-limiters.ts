@@ -159,9 +159,17 @@ export class RateLimiters {
       inMemoryBlockOnConsumed: options.points,
       insuranceLimiter: inMemory,
     });
+    const consumeInRedis = (subject: string | number): Promise<RateLimiterRes> =>
+      inRedis.consume(subject).catch((rejection: unknown) => {
+        // This process rejects until a time of the wall clock, which was ahead when the time was set.
+        if (!(rejection instanceof RateLimiterRes && rejection.msBeforeNext > seconds * SECOND))
+          throw rejection;
+        inRedis.deleteInMemoryBlockedAll();
+        return inRedis.consume(subject);
+      });
     return {
       consume: (subject) =>
-        this.redis.isConnected ? this.redis.inTime(inRedis.consume(subject)) : inMemory.consume(subject),
+        this.redis.isConnected ? this.redis.inTime(consumeInRedis(subject)) : inMemory.consume(subject),
     };
   }
 }

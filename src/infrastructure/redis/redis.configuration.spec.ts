@@ -16,13 +16,26 @@ describe('RedisConfiguration', () => {
     ['redis://localhost', { host: 'localhost', port: 6379 }, {}, 0],
     ['redis://[::1]:7000/', { host: '::1', port: 7000 }, {}, 0],
     ['redis://:p%40ss%2C@10.0.0.2/15', { host: '10.0.0.2', port: 6379 }, { password: 'p@ss,' }, 15],
+    ['valkey://:p@host', { host: 'host', port: 6379 }, { password: 'p' }, 0],
+    [
+      'valkeys://default:p@host:25061',
+      { host: 'host', port: 25_061 },
+      { username: 'default', password: 'p' },
+      0,
+    ],
+    [
+      'redis://:p@redis.railway.internal:6379?family=0',
+      { host: 'redis.railway.internal', port: 6379 },
+      { password: 'p' },
+      0,
+    ],
     ['rediss://us%3Aer:p@host:1', { host: 'host', port: 1 }, { username: 'us:er', password: 'p' }, 0],
   ])('reads %s', (url, address, credentials, database) => {
     const configuration = of(url);
     expect(configuration.addresses).toEqual([address]);
     expect(configuration).toMatchObject({ database, isCluster: false });
     expect(configuration.credentials).toEqual(credentials);
-    expect(configuration.tls !== undefined).toBe(url.startsWith('rediss'));
+    expect(configuration.tls !== undefined).toBe(/^(?:rediss|valkeys):/.test(url));
   });
 
   it('reads the addresses of a cluster', () => {
@@ -54,6 +67,9 @@ describe('RedisConfiguration', () => {
     'redis://:secret-word@one,redis://two',
     'redis://:secret-word@one/1,redis://:secret-word@two/1',
     'redis://one,rediss://two',
+    'valkey://one,valkeys://two',
+    'valkeyx://one',
+    'redis://host?family=7',
   ])('refuses %s without quoting it', (url) => {
     expect(() => of(url)).toThrow('REDIS_URL must be a URL such as redis://user:password@host:6379/0, or');
     expect(() => of(url)).toThrow(

@@ -12,9 +12,12 @@ import {
 
 const DEFAULT_PORT = 6379;
 
+/** Returns the URL with the scheme of Redis: providers of Valkey write its name. */
+const urlOf = (text: string): URL | undefined => parsedUrl(text.replace(/^valkey(?=s?:)/i, 'redis'));
+
 /** Checks every part, because the client would fail later with a message that names no variable. */
 function isRedisUrl(text: string): boolean {
-  const url = parsedUrl(text);
+  const url = urlOf(text);
   if (url === undefined || !/^rediss?:$/.test(url.protocol)) return false;
   const { hostname, username, password, pathname, search, hash } = url;
   return (
@@ -22,13 +25,14 @@ function isRedisUrl(text: string): boolean {
     (username === '' || password !== '') &&
     [username, password].every((part) => !/%(?![0-9a-f]{2})/i.test(part)) &&
     /^(?:\/\d{0,3})?$/.test(pathname) &&
-    search + hash === ''
+    // Which family an address has does not matter here: both are tried.
+    /^(?:\?family=[046])?$/.test(search + hash)
   );
 }
 
 /** The nodes of a cluster share their protocol, user and password, and have no database but 0. */
 function areOfOneCluster(texts: readonly string[]): boolean {
-  const urls = texts.map((text) => new URL(text));
+  const urls = texts.flatMap((text) => urlOf(text) ?? []);
   const prefixes = urls.map(({ protocol, username, password }) => `${protocol}${username}:${password}`);
   return new Set(prefixes).size === 1 && urls.every(({ pathname }) => /^\/?0?$/.test(pathname));
 }
@@ -40,7 +44,7 @@ const areRedisUrls = (value: unknown): boolean =>
 export class RedisConfiguration implements EncryptionRules {
   @EnvironmentVariable(
     'REDIS_URL',
-    'Redis server in which several processes count rate limits together: `redis://user:password@host:6379/0`, or `rediss://` for TLS. For a Redis Cluster, set several addresses separated by commas, with the same user and password; repeat the address if there is only one. Without it, each process counts in memory.',
+    'Redis server in which several processes count rate limits together: `redis://user:password@host:6379/0`, or `rediss://` for TLS (`valkey://` and `valkeys://` mean the same). For a Redis Cluster, set several addresses separated by commas, with the same user and password; repeat the address if there is only one. Without it, each process counts in memory.',
     { secret: true },
   )
   @Satisfies(
@@ -95,6 +99,6 @@ export class RedisConfiguration implements EncryptionRules {
   }
 
   private get parsed(): readonly URL[] {
-    return (this.urls ?? []).map((url) => new URL(url));
+    return (this.urls ?? []).flatMap((url) => urlOf(url) ?? []);
   }
 }

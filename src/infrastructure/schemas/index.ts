@@ -44,13 +44,21 @@ export interface Enumeration<Value extends string = string> {
  *
  * @param name name of the schema and of the type in generated clients, such as `Environment`
  * @param description says in the API document what the set is for
+ * @param names of the constants in generated clients (oapi-codegen, NSwag), if a value is the name of one of their own types
  */
 export function enumeration<const Value extends string>(
   name: string,
   values: readonly Value[],
   description: string,
+  names?: string[],
 ): Enumeration<Value> {
-  const reference = namedSchema(name, { type: 'string', enum: values as Value[], description });
+  const ofConstants = names && { 'x-enumNames': names };
+  const reference = namedSchema(name, {
+    type: 'string',
+    enum: values as Value[],
+    ...ofConstants,
+    description,
+  });
   return { name, description, values, reference };
 }
 

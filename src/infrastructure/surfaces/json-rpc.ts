@@ -115,6 +115,7 @@ function checkMessage(message: UncheckedMessage): void {
       throw INVALID_FIELD.error(`The ${name} must not be longer than ${MAX_LENGTH} characters.`);
   }
   for (const name of Object.keys(message)) if (!MEMBERS.has(name)) Reflect.deleteProperty(message, name);
+  answerNotification(message);
   // Clients and models that have nothing to say send null, for all parameters or for some. PHP writes an empty object as `[]`.
   if (message.params === null || isEmptyArray(message.params)) delete message.params;
   // A long text has a member for each character.
@@ -123,6 +124,16 @@ function checkMessage(message: UncheckedMessage): void {
   for (const [name, value] of Object.entries(params)) if (value === null) delete params[name];
   dropUnusableMeta(params);
   if (message.method === 'initialize') Object.assign(params, aboutClient(params['capabilities']));
+}
+
+/**
+ * Treats a notification with an ID as a `ping`: some clients send all messages as requests, and give up if the response is an error. A
+ * notification whose ID is null has none.
+ */
+function answerNotification(message: UncheckedMessage): void {
+  if (typeof message.method !== 'string' || !message.method.startsWith('notifications/')) return;
+  if (message.id === null) delete message.id;
+  else if (message.id !== undefined) Object.assign(message, { method: 'ping', params: null });
 }
 
 /** The members of messages (JSON-RPC 2.0, sections 4 and 5). Clients add others, such as a time, which the SDK would refuse. */

@@ -97,6 +97,8 @@ export function PlatformOperation(
       limit: RateLimitGuard(limit, TOO_MANY_REQUESTS),
       access: [ScopeGuard(scope), ...guards],
     }),
+    // In this order, generated clients that send all credentials that they have end with those of the API client.
+    ApiSecurity('bearer'),
     ApiBasicAuth('basic'),
     documented('platform', withScope(document, scope), [
       TOO_MANY_REQUESTS,

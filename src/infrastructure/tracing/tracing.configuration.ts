@@ -24,7 +24,7 @@ export class TracingConfiguration implements EncryptionRules {
     'Headers for the collector, as `name=value`, separated by commas. Encode special characters as %XX.',
     { secret: true },
   )
-  @Matches(/^\s*[\w-]+=[^,]*(?:,\s*[\w-]+=[^,]*)*$/, {
+  @Matches(/^\s*[\w-]+\s*=[^,]*(?:,\s*(?:[\w-]+\s*=[^,]*)?)*$/, {
     message: 'headers must be name=value, separated by commas',
   })
   headers?: string;

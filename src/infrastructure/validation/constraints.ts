@@ -72,8 +72,7 @@ export function IsNorthAmericanPhoneNumber(): PropertyDecorator {
 }
 
 /**
- * Validates the contents of a value, such as the items of an array: class-validator's `each` does not report which item
- * is invalid.
+ * Validates the contents of a value.
  *
  * @param validate returns the message about the first problem
  */
@@ -90,14 +89,25 @@ export function HasValidContents(
   );
 }
 
-/** Returns the message about the first item of an array that is missing or invalid. */
-export function validateItems(
-  items: readonly unknown[],
-  field: string,
-  validateItem: (item: unknown, field: string) => string | undefined,
-): string | undefined {
-  const index = items.findIndex((item) => isMissing(item) || validateItem(item, field) !== undefined);
-  if (index < 0) return undefined;
-  const name = `${field}[${index}]`;
-  return isMissing(items[index]) ? MESSAGES.required(name) : validateItem(items[index], name);
+/**
+ * Validates the items of an array: class-validator's `each` does not report which item is invalid.
+ *
+ * @param validateItem returns the message about an item that is present
+ */
+export function HasValidItems(
+  validateItem: (item: unknown, name: string) => string | undefined,
+): PropertyDecorator {
+  const problemOf = (item: unknown, name: string): string | undefined =>
+    isMissing(item) ? MESSAGES.required(name) : validateItem(item, name);
+  const findInvalid = (items: unknown): number =>
+    (items as readonly unknown[]).findIndex((item) => problemOf(item, '') !== undefined);
+  return Constraint(
+    'hasValidItems',
+    (value) => findInvalid(value) < 0,
+    withProblem(({ value, property }) => {
+      const index = findInvalid(value);
+      const item = (value as readonly unknown[])[index];
+      return { field: property, rule: (name) => problemOf(item, name) ?? '', item: { index, value: item } };
+    }),
+  );
 }

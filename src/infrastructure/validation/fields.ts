@@ -18,17 +18,16 @@ import {
 import { ENVIRONMENTS } from '../config/index.js';
 import { enumeration, MAX_INT32, type Enumeration } from '../schemas/index.js';
 import {
-  HasValidContents,
+  HasValidItems,
   IsNorthAmericanPhoneNumber,
   IsNotBefore,
   IsStorable,
   IsTimestamp,
   MaxCharacters,
-  validateItems,
 } from './constraints.js';
 import { Field, type FieldOptions } from './field.js';
 import { MESSAGES, withMessage } from './messages.js';
-import { inUpperCase, restoreOffset } from './timestamp.js';
+import { readTimestamp, restoreOffset } from './timestamp.js';
 
 /** RFC 5321, section 4.5.3.1.3: A path has at most 256 characters, including the angle brackets around the address. */
 const MAX_EMAIL_LENGTH = 254;
@@ -167,7 +166,7 @@ export function TimestampField(
     {
       ...options,
       schema: { type: String, format: 'date-time' },
-      convert: options.in ? restoreOffset : inUpperCase,
+      convert: options.in ? restoreOffset : readTimestamp,
     },
     IsTimestamp(),
     ...(notBefore === undefined ? [] : [IsNotBefore(notBefore)]),
@@ -184,7 +183,13 @@ export function EmailField(options: FieldOptions): PropertyDecorator {
 }
 
 const WEB_PATTERN = '^[Hh][Tt][Tt][Pp][Ss]?://';
-const WEB_URL = { protocols: ['http', 'https'], require_protocol: true, validate_length: false };
+const WEB_URL = {
+  protocols: ['http', 'https'],
+  require_protocol: true,
+  validate_length: false,
+  // Only names of hosts must not contain them, and not all do without.
+  allow_underscores: true,
+};
 
 /** An http or https URL with a host name. @param validators further constraints */
 export function UrlField(options: FieldOptions, ...validators: PropertyDecorator[]): PropertyDecorator {
@@ -218,7 +223,7 @@ interface ArrayOptions extends FieldOptions {
   readonly validateItem: (item: unknown, field: string) => string | undefined;
 }
 
-/** An array of 1 to `max` items; an empty array counts as missing. In a form, the lines of a text area; in a query, a parameter that can be repeated. */
+/** An array of 1 to `max` items; an empty array counts as missing. In a form, the lines of a text area; in a query, a parameter that can be repeated, or has its items separated by commas. */
 export function ArrayField({ max, items, validateItem, ...options }: ArrayOptions): PropertyDecorator {
   const schema = { type: 'array', items, minItems: 1, maxItems: max } as ApiPropertyOptions;
   return Field(
@@ -230,11 +235,12 @@ export function ArrayField({ max, items, validateItem, ...options }: ArrayOption
     IsArray(withMessage(MESSAGES.array)),
     ArrayNotEmpty(withMessage(MESSAGES.required)),
     ArrayMaxSize(max, withMessage(MESSAGES.maxItems, max)),
-    HasValidContents((value, field) => validateItems(value as unknown[], field, validateItem)),
+    HasValidItems(validateItem),
   );
 }
 
-const itemsOf = (value: unknown): unknown => (typeof value === 'string' ? [value] : value);
+/** No item contains a comma. */
+const itemsOf = (value: unknown): unknown => (typeof value === 'string' ? value.split(',') : value);
 
 function linesOf(value: unknown): unknown {
   return typeof value === 'string' ? value.split(/[\s,]+/).filter(Boolean) : value;

@@ -47,14 +47,17 @@ export const MESSAGES = {
 /**
  * Words a problem.
  *
- * @param nameOf what the text calls a field
+ * @param nameOf what the text calls a field, or an item of it
  */
 export function messageAbout(
-  { field, rule, limit, other = '' }: FieldProblem,
-  nameOf: (field: string) => string = displayNameOf,
+  { field, rule, limit, other = '', item }: FieldProblem,
+  nameOf: (field: string, item?: FieldProblem['item']) => string = displayNameOfItem,
 ): string {
-  return rule(nameOf(field), limit as never, nameOf(other));
+  return rule(nameOf(field, item), limit as never, nameOf(other));
 }
+
+const displayNameOfItem = (field: string, item?: FieldProblem['item']): string =>
+  item ? `${displayNameOf(field)}[${item.index}]` : displayNameOf(field);
 
 /** Returns the error INVALID_FIELD about a problem. */
 export function fieldError(problem: FieldProblem): ApiError {

@@ -31,7 +31,8 @@ export class RequestValidationPipe extends ValidationPipe {
  *
  * @throws ApiError INVALID_FIELD for an unknown, repeated or blank parameter, or the first violation
  */
-export function validatedQuery<Dto extends object>(type: Type<Dto>, query: object): Dto {
+export function validatedQuery<Dto extends object>(type: Type<Dto>, sent: object): Dto {
+  const query = withPlainNames(sent, fieldsOf(type));
   rejectUnknown(query, fieldsOf(type));
   const dto = validated(type, query);
   rejectBlank(query);
@@ -69,6 +70,15 @@ function instanceOf<Dto extends object>(type: Type<Dto>, value: Readonly<Record<
   }
   // No DTO has `@Expose` or `@Exclude`, and looking for them takes a third of the time.
   return Object.assign(plainToInstance(type, scalars, { ignoreDecorators: true }), containers);
+}
+
+/** Reads `event[]`, as axios, jQuery, PHP and Rails name a parameter with several values, as `event`. */
+function withPlainNames(query: object, { repeatable }: DtoFields): object {
+  const entries = Object.entries(query).map(([name, value]) => {
+    const plain = name.replace(/\[\]$/, '');
+    return [repeatable.has(plain) && !Object.hasOwn(query, plain) ? plain : name, value];
+  });
+  return Object.fromEntries(entries) as object;
 }
 
 function rejectUnknown(query: object, { names: known, repeatable }: DtoFields): void {

@@ -14,17 +14,30 @@ export function isTimestamp(value: unknown): value is string {
   return /^\d/.test(new Date(value as string).toISOString());
 }
 
-/** Writes the letters in upper case, as JavaScript reads them. RFC 3339, section 5.6, allows both. */
-export function inUpperCase(value: unknown): unknown {
-  return typeof value === 'string'
-    ? value.replace(/(?<=^[\d-]{10})t|z$/g, (letter) => letter.toUpperCase())
-    : value;
+/** The name of a time zone behind an offset (RFC 9557), which `ZonedDateTime` of Java and `Temporal` of JavaScript write. */
+const ZONE_NAME = /\[[^[\]]{1,64}\]$/;
+
+/**
+ * Writes a time in the one form that JavaScript reads: with a `T` and a `Z` in upper case, where RFC 3339, section 5.6, also allows lower
+ * case and a space, as Python writes; with seconds, which java.time leaves out when they are zero; with minutes in the offset, which
+ * PostgreSQL leaves out; and without the name of a zone. Returns other values unchanged.
+ */
+export function readTimestamp(value: unknown): unknown {
+  if (typeof value !== 'string') return value;
+  return value
+    .replace(ZONE_NAME, '')
+    .replace(/(?<=^[\d-]{10})[t ](?=\d)/, 'T')
+    .replace(/(?<=\d)z$/, 'Z')
+    .replace(/(?<=^[\d-]{10}T\d\d:\d\d)(?=Z|[+-])/, ':00')
+    .replace(/(?<=^[\d-]{10}T[\d:.]{8,18}[+-]\d\d)$/, ':00');
 }
 
 /**
  * Restores the plus sign of an offset, too. The query parser decodes an unescaped `+` as a space, and many clients do not escape
- * it. A space has no other meaning here.
+ * it. Before an offset, a space has no other meaning.
  */
 export function restoreOffset(value: unknown): unknown {
-  return typeof value === 'string' ? inUpperCase(value.replace(/ (?=\d{2}:?\d{2}$)/, '+')) : value;
+  return typeof value === 'string'
+    ? readTimestamp(value.replace(/(?<=\d:\d\d(?:[:.][\d.]+)?) (?=\d\d(?::?\d\d)?(?:\[|$))/, '+'))
+    : value;
 }

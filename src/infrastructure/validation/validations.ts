@@ -50,6 +50,7 @@ const NOT_DOCUMENTED = new Set([
   'arrayMaxSize',
   'arrayNotEmpty',
   'hasValidContents',
+  'hasValidItems',
   'isArray',
   'isBoolean',
   'isEmail',

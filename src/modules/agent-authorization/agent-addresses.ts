@@ -15,11 +15,12 @@ export class AgentAddresses {
 
   /**
    * Returns whether a text names the MCP endpoint: the identifier, or one that leads to the same place (RFC 3986, section 6). The path
-   * contains a UUID, which may be in capitals.
+   * contains a UUID, which may be in capitals. Agents also send the query of the address that their user entered, which this service
+   * ignores.
    */
   isResourceOf(clientId: string, text: string): boolean {
     const url = parsedUrl(text);
-    if (!url || url.search !== '' || text.includes('#')) return false;
+    if (!url || text.includes('#')) return false;
     return (
       `${url.origin}${url.pathname}`.toLowerCase().replace(/\/$/, '') ===
       this.resourceOf(clientId).toLowerCase()

@@ -1,6 +1,5 @@
 import { randomUUID } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
-import { isUUID } from 'class-validator';
 import { IsNull, Not } from 'typeorm';
 import type { DashboardActor } from '../../infrastructure/auth/index.js';
 import { Transaction, Transactional, type Check } from '../../infrastructure/database/index.js';
@@ -35,10 +34,8 @@ export class AllowlistedDomainsService {
 
   /** @throws ApiError NOT_FOUND */
   async get({ organizationId }: DashboardActor, id: string): Promise<AllowlistedDomain> {
-    const domain =
-      isUUID(id) && (await this.transaction.manager.findOneBy(AllowlistedDomain, { organizationId, id }));
-    if (!domain) throw ALLOWLISTED_DOMAIN_NOT_FOUND.error();
-    return domain;
+    const found = await this.transaction.findById(AllowlistedDomain, { organizationId, id });
+    return ALLOWLISTED_DOMAIN_NOT_FOUND.requireFound(found);
   }
 
   /** @returns the ID of the domain */

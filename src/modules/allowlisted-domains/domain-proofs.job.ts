@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { Cron } from '@nestjs/schedule';
-import { JobLock, OutsideChecks, RecurringJob } from '../../infrastructure/database/index.js';
+import { OutsideChecks, RecurringJob } from '../../infrastructure/database/index.js';
 import { HOUR, hourlyAt } from '../../infrastructure/time/index.js';
 import { DomainProofsService } from './domain-proofs.service.js';
 
@@ -17,7 +17,6 @@ const PROOFS = {
 export class DomainProofsJob extends RecurringJob {
   constructor(
     private readonly proofs: DomainProofsService,
-    private readonly lock: JobLock,
     private readonly checks: OutsideChecks,
   ) {
     super('Domains', 'The proofs of domains could not be checked');
@@ -30,6 +29,6 @@ export class DomainProofsJob extends RecurringJob {
       report: (error: unknown) => this.report(error),
       stopped: this.stopped,
     };
-    return this.start(() => this.lock.runExclusively('domain-proofs', () => this.checks.run(PROOFS, run)));
+    return this.startExclusively('domain-proofs', () => this.checks.run(PROOFS, run));
   }
 }

@@ -13,7 +13,7 @@ export interface ClientRecord extends AttributedClient {
 
 const MAX_CACHED_CLIENTS = 10_000;
 
-/** Finds API clients. If `PIN_ENVIRONMENT` is set, only `nameOf` and `organizationOf` find clients of the other environment. */
+/** Finds API clients. If `PIN_ENVIRONMENT` is set, only `nameOf` and `organizationsOf` find clients of the other environment. */
 @Injectable()
 export class ApiClientDirectory {
   /** The records never change, and clients are never deleted, so entries don't expire. */
@@ -57,9 +57,18 @@ export class ApiClientDirectory {
     );
   }
 
-  /** Returns the organization of a client: events are published for both environments, whichever this deployment serves. */
-  async organizationOf(clientId: string): Promise<string | undefined> {
-    return (await this.load([clientId])).get(clientId.toLowerCase())?.organizationId;
+  /**
+   * Returns the organizations of clients: events are published for both environments, whichever this deployment serves. Unknown IDs are
+   * absent. One statement reads all clients that are not cached.
+   */
+  async organizationsOf(clientIds: readonly string[]): Promise<Map<string, string>> {
+    const loaded = await this.load(clientIds);
+    return new Map(
+      clientIds.flatMap((id) => {
+        const client = loaded.get(id.toLowerCase());
+        return client ? [[id, client.organizationId] as const] : [];
+      }),
+    );
   }
 
   private async load(clientIds: readonly string[]): Promise<Map<string, ClientRecord>> {

@@ -71,9 +71,7 @@ export class ApiClientsService {
 
   /** @throws OperatorError if the client is unknown */
   async requireForOperator(clientId: string): Promise<ApiClient> {
-    const where = { id: clientId };
-    const found = isUUID(clientId) && (await this.transaction.manager.findOneBy(ApiClient, where));
-    return orNotFound(clientId, found);
+    return orNotFound(clientId, await this.transaction.findById(ApiClient, { id: clientId }));
   }
 
   /** @throws OperatorError if the organization has a client for this environment */

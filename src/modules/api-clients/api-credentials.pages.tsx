@@ -174,7 +174,7 @@ function Secrets({ client, secrets, newestVersion, signingVersion }: SecretsOver
         },
         {
           title: 'Version',
-          kind: 'short',
+          kind: 'word',
           isOnDeskOnly: true,
           cell: ({ version }) =>
             `${version}${secrets.length > 1 ? (version === newestVersion ? ' (new)' : ' (old)') : ''}`,

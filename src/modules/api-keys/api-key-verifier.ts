@@ -52,8 +52,13 @@ export class ApiKeyVerifier extends CredentialVerifier implements CurrentKeys {
     super();
   }
 
-  async verify(clientId: string, secret: string, request: Request): Promise<CredentialCheck> {
-    if (!PREFIX.test(secret)) return this.secrets.verify(clientId, secret, request);
+  verify(clientId: string, secret: string, request: Request): Promise<CredentialCheck> {
+    return PREFIX.test(secret)
+      ? this.verifyKey(clientId, secret, request)
+      : this.secrets.verify(clientId, secret, request);
+  }
+
+  private async verifyKey(clientId: string, secret: string, request: Request): Promise<CredentialCheck> {
     const cacheKey = cacheKeyOf(secret, clientId);
     const known = this.cache.get(cacheKey);
     if (known && this.isUsable(known, request)) return { accepted: true, client: known.client };

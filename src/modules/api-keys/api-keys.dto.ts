@@ -9,6 +9,9 @@ export const MAX_DAYS = 3_650;
 /** The maximum number of scopes of a key, about the number of scopes that exist. */
 const MAX_SCOPES = 100;
 
+export const notARange = (range: string): string =>
+  `${range} is neither an IP address nor a range, such as 203.0.113.0/24.`;
+
 export class UpdateKeyRequest {
   @TextField({ in: 'form', max: MAX_TOKEN_NAME_LENGTH, isTrimmed: true })
   name!: string;
@@ -27,8 +30,8 @@ export class UpdateKeyRequest {
     required: false,
     max: MAX_IP_RANGES,
     items: { type: 'string' },
-    validateItem: (item, field) =>
-      typeof item === 'string' && normalRange(item) ? undefined : MESSAGES.format(field),
+    validateItem: (item, name) =>
+      typeof item === 'string' && normalRange(item) ? undefined : notARange(name),
   })
   ip_ranges?: string[];
 }
@@ -70,10 +73,10 @@ export class TrustRequest extends UpdateKeyRequest {
     required: false,
     max: MAX_CLAIMS,
     items: { type: 'string' },
-    validateItem: (item, field) =>
+    validateItem: (item, name) =>
       typeof item === 'string' && item.length <= MAX_CLAIM_LENGTH && /^[^=]+=./.test(item)
         ? undefined
-        : MESSAGES.format(field),
+        : `${name} must be the name of a claim, “=” and its value, with at most ${MAX_CLAIM_LENGTH} characters.`,
   })
   claims?: string[];
 }

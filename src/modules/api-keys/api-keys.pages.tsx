@@ -218,25 +218,34 @@ class NewKeyPage extends FormPage(KEY_PERMISSIONS.createApiKey, CreateKeyRequest
   }
 }
 
+interface Preset {
+  readonly label: string;
+  readonly values: Partial<TrustRequest>;
+  readonly note?: string;
+}
+
 /** The platforms that issue tokens to workloads. */
-const PRESETS: Readonly<Record<string, { readonly label: string; readonly values: Partial<TrustRequest> }>> =
-  {
-    github: {
-      label: 'GitHub Actions',
-      values: { issuer: 'https://token.actions.githubusercontent.com', subject: 'repo:OWNER/REPOSITORY:*' },
+const PRESETS: Readonly<Record<string, Preset>> = {
+  github: {
+    label: 'GitHub Actions',
+    values: {
+      issuer: 'https://token.actions.githubusercontent.com',
+      subject: 'repo:OWNER@OWNER_ID/REPOSITORY@REPOSITORY_ID:ref:refs/heads/main',
     },
-    gitlab: {
-      label: 'GitLab',
-      values: {
-        issuer: 'https://gitlab.com',
-        subject: 'project_path:GROUP/PROJECT:ref_type:branch:ref:main',
-      },
+    note: 'The subject of older repositories has no “@” and no IDs, unless they were renamed or transferred since July 15, 2026, or have opted in.',
+  },
+  gitlab: {
+    label: 'GitLab',
+    values: {
+      issuer: 'https://gitlab.com',
+      subject: 'project_path:GROUP/PROJECT:ref_type:branch:ref:main',
     },
-    kubernetes: {
-      label: 'Kubernetes',
-      values: { issuer: 'https://ISSUER-OF-THE-CLUSTER', subject: 'system:serviceaccount:NAMESPACE:NAME' },
-    },
-  };
+  },
+  kubernetes: {
+    label: 'Kubernetes',
+    values: { issuer: 'https://ISSUER-OF-THE-CLUSTER', subject: 'system:serviceaccount:NAMESPACE:NAME' },
+  },
+};
 
 @Controller(inEachEnvironment('api-credentials/keys/workload'))
 class NewTrustPage extends FormPage(KEY_PERMISSIONS.createApiKey, TrustRequest) {
@@ -257,6 +266,7 @@ class NewTrustPage extends FormPage(KEY_PERMISSIONS.createApiKey, TrustRequest) 
             token of 15 minutes.
           </p>
           <Choices path={pathOf(environment, 'workload')} parameter="preset" options={PRESETS} />
+          {preset?.note === undefined ? null : <p>{preset.note}</p>}
         </>
       ),
       values: { ...preset?.values },

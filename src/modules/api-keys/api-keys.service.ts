@@ -1,6 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { isUUID } from 'class-validator';
-import { IsNull, Not } from 'typeorm';
+import { IsNull, MoreThan, Not } from 'typeorm';
 import { isScope, SCOPES, type DashboardScope } from '../../infrastructure/auth/index.js';
 import type { PlatformEnvironment } from '../../infrastructure/config/index.js';
 import { DEFAULT_OVERLAP_HOURS } from '../../infrastructure/crypto/index.js';
@@ -19,7 +18,7 @@ import { ApiClientDirectory, type ClientRecord } from '../api-clients/index.js';
 import { AuditLog, changesBetween, OPERATOR, type AuditRecord } from '../audit-logs/index.js';
 import { ApiKey } from './api-key.entity.js';
 import { API_KEY_NOT_FOUND } from './api-keys-errors.js';
-import { linesOf, MAX_DAYS, MAX_IP_RANGES } from './api-keys.dto.js';
+import { linesOf, MAX_DAYS, MAX_IP_RANGES, notARange } from './api-keys.dto.js';
 import { normalRange } from './ip-ranges.js';
 import type { KeyTrust } from './key-trust.js';
 
@@ -46,6 +45,8 @@ const PREFIXES: Readonly<Record<PlatformEnvironment, string>> = {
 };
 /** Maximum number of keys of an API client. Keys that were replaced are not counted. */
 const MAX_ACTIVE_KEYS = 50;
+/** Maximum number of replaced keys of an API client that are still accepted: all can be rotated twice during one overlap. */
+const MAX_REPLACED_KEYS = 2 * MAX_ACTIVE_KEYS;
 
 /** A problem of a key that somebody wants to create or change. */
 class KeyProblem extends OperatorError {
@@ -79,11 +80,13 @@ export class ApiKeysService {
   /** Returns the keys of a client that have not ended, oldest first. */
   async list(clientId: string): Promise<ApiKey[]> {
     const order = { createdAt: 'ASC', id: 'ASC' } as const;
-    const where = { clientId, revokedAt: IsNull() };
-    const now = this.clock.now();
-    const keys = await this.transaction.manager.find(ApiKey, { where, order });
+    const own = { clientId, revokedAt: IsNull() };
     // Until it is rotated or ended, an expired key keeps its name.
-    return keys.filter((key) => key.rotatedAt === null || isActive(key, now));
+    const where = [
+      { ...own, rotatedAt: IsNull() },
+      { ...own, expiresAt: MoreThan(this.clock.now()) },
+    ];
+    return this.transaction.manager.find(ApiKey, { where, order });
   }
 
   /** @throws OperatorError if the client is unknown, a property is invalid, or the client has too many keys */
@@ -122,7 +125,7 @@ export class ApiKeysService {
   /**
    * Issues a successor with the same properties and the same lifetime. The old key is accepted until the overlap ends.
    *
-   * @throws OperatorError if the key is unknown or has ended, or has been rotated already
+   * @throws OperatorError if the key is unknown or has ended, or has been rotated already, or too many replaced keys are accepted
    */
   @Transactional()
   async rotate(id: string, overlapHours = DEFAULT_OVERLAP_HOURS): Promise<IssuedKey> {
@@ -135,6 +138,8 @@ export class ApiKeysService {
       throw new KeyProblem('The API key has been rotated already: rotate its successor.', 'overlap_hours');
     if (!isActive(key, now)) throw new KeyProblem('The API key has ended.', 'overlap_hours');
     const { environment } = await this.requireClient(key.clientId);
+    // After a leak, nobody must have to wait for the end of an overlap.
+    if (overlapHours > 0) await this.requireFewReplaced(key.clientId);
     const end = this.tokens.endOfOverlap(key, overlapHours);
     await this.transaction.manager.update(ApiKey, { id }, { rotatedAt: now, expiresAt: end });
     const { name, scopes, clientId, ipRanges, creatorId, createdBy, createdAt, expiresAt } = key;
@@ -186,10 +191,9 @@ export class ApiKeysService {
    */
   async requireIn(scope: DashboardScope, id: string): Promise<ApiKey> {
     const client = await this.clientOf(scope);
-    const where = { id, clientId: client?.clientId ?? '' };
-    const key = client && isUUID(id) && (await this.transaction.manager.findOneBy(ApiKey, where));
-    if (!key) throw API_KEY_NOT_FOUND.error();
-    return key;
+    return API_KEY_NOT_FOUND.requireFound(
+      client && (await this.transaction.findById(ApiKey, { id, clientId: client.clientId })),
+    );
   }
 
   @Transactional()
@@ -249,6 +253,16 @@ export class ApiKeysService {
     if (await this.tokens.revoke(ApiKey, id)) await this.record('key.end', scope, key);
   }
 
+  /** Keys that are rotated at the same time can exceed the maximum by their number. */
+  private async requireFewReplaced(clientId: string): Promise<void> {
+    const replaced = (await this.list(clientId)).filter(({ rotatedAt }) => rotatedAt !== null);
+    if (replaced.length >= MAX_REPLACED_KEYS)
+      throw new KeyProblem(
+        `${MAX_REPLACED_KEYS} replaced keys of the API client are still accepted, which is the maximum. End one first.`,
+        'overlap_hours',
+      );
+  }
+
   private async locked(id: string, check: Check<ApiKey>): Promise<ApiKey> {
     const key = await this.tokens.lock(ApiKey, WHAT, id);
     check(key);
@@ -297,11 +311,7 @@ function checkedProperties({ name, scopes, ipRanges = [] }: KeyProperties) {
     throw new KeyProblem(`Each scope must be one of ${SCOPES.join(', ')}.`, 'scopes');
   const ranges = ipRanges.map((range) => {
     const normal = normalRange(range);
-    if (normal === undefined)
-      throw new KeyProblem(
-        `${range} is neither an IP address nor a range, such as 203.0.113.0/24.`,
-        'ip_ranges',
-      );
+    if (normal === undefined) throw new KeyProblem(notARange(range), 'ip_ranges');
     return normal;
   });
   if (ranges.length > MAX_IP_RANGES)

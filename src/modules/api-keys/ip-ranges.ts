@@ -1,7 +1,8 @@
-import { isIP } from 'node:net';
+import { isIP, isIPv4 } from 'node:net';
 import ipaddr from 'ipaddr.js';
+import { usualAddress } from '../../infrastructure/http-client/index.js';
 
-/** Bits before the IPv4 address in an IPv4-mapped IPv6 address. */
+/** Bits before the IPv4 address in an IPv6 address that stands for one: IPv4-mapped, or of a translator (NAT64). */
 const MAPPED_PREFIX = 96;
 
 /**
@@ -14,14 +15,14 @@ export function normalRange(text: string): string | undefined {
   const [, address = '', length] = /^([^/]+)(?:\/(\d{1,3}))?$/.exec(text.trim()) ?? [];
   // Without a zone, and without the octal numbers that ipaddr.js accepts.
   if (!isIP(address) || address.includes('%')) return undefined;
-  const parsed = ipaddr.parse(address);
+  const usual = usualAddress(address);
+  const parsed = ipaddr.parse(isIPv4(usual) ? address : usual);
   const bits = parsed.kind() === 'ipv4' ? 32 : 128;
   const prefix = length === undefined ? bits : Number(length);
   if (prefix > bits) return undefined;
   if (parsed instanceof ipaddr.IPv4)
     return `${ipaddr.IPv4.networkAddressFromCIDR(`${parsed}/${prefix}`)}/${prefix}`;
-  if (parsed.isIPv4MappedAddress() && prefix >= MAPPED_PREFIX)
-    return normalRange(`${parsed.toIPv4Address()}/${prefix - MAPPED_PREFIX}`);
+  if (isIPv4(usual) && prefix >= MAPPED_PREFIX) return normalRange(`${usual}/${prefix - MAPPED_PREFIX}`);
   return `${ipaddr.IPv6.networkAddressFromCIDR(`${parsed}/${prefix}`)}/${prefix}`;
 }
 

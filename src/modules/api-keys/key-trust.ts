@@ -50,10 +50,12 @@ export function checkRules(
   ];
 }
 
+/** Some issuers write numbers and Booleans as such, others as text. */
 function equal(what: string, actual: unknown, expected: string): CheckedRule {
+  const isPlain = typeof actual === 'number' || typeof actual === 'boolean';
   return {
     rule: `${what} is ${expected}`,
-    problem: actual === expected ? undefined : `It is ${shown(actual)}.`,
+    problem: (isPlain ? String(actual) : actual) === expected ? undefined : `It is ${shown(actual)}.`,
   };
 }
 

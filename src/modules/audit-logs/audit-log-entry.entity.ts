@@ -100,7 +100,10 @@ export class AuditContextResponse {
   user_agent!: string;
 }
 
-@ApiSchema({ description: 'A field that the action changed.' })
+@ApiSchema({
+  description:
+    'A field that the action changed. A list of more than 256 characters is in several changes of the field, part by part.',
+})
 export class AuditChangeResponse {
   @TextProperty('The name of the field.', 'role')
   field!: string;

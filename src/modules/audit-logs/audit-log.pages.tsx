@@ -158,16 +158,17 @@ export class AuditLogPage extends ListPage(AUDIT_LOG_PERMISSIONS.listAuditEntrie
             </>
           ),
         },
-        { title: 'Target', kind: 'text', isOnDeskOnly: true, cell: (entry) => <Target entry={entry} /> },
+        { title: 'Target', kind: 'address', isOnDeskOnly: true, cell: (entry) => <Target entry={entry} /> },
         {
           title: 'Change',
           kind: 'text',
           isOnDeskOnly: true,
-          cell: ({ changes }) => (changes ? <Foreign text={changes.map(changeInWords).join('; ')} /> : null),
+          isOmittedIfEmpty: true,
+          cell: ({ changes }) => (changes ? <Foreign text={inWords(changes).join('; ')} /> : null),
         },
         {
           title: 'From',
-          kind: 'short',
+          kind: 'id',
           isOnDeskOnly: true,
           // Operators and background jobs have no address.
           cell: ({ context: { ip, user_agent } }) => ip || user_agent,
@@ -293,8 +294,8 @@ function entryPage(entry: AuditLogEntryResponse): Page {
             'Changes',
             changes && (
               <ul>
-                {changes.map((change) => (
-                  <li key={change.field}>{changeInWords(change)}</li>
+                {inWords(changes).map((change) => (
+                  <li key={change}>{change}</li>
                 ))}
               </ul>
             ),
@@ -308,6 +309,20 @@ function entryPage(entry: AuditLogEntryResponse): Page {
       />
     ),
   };
+}
+
+/** Returns the changes of each field. Those of a long list, of which each has a part, are one. */
+function inWords(changes: readonly AuditChangeResponse[]): string[] {
+  return [...new Set(changes.map(({ field }) => field))].map((field) => {
+    const parts = changes.filter((change) => change.field === field);
+    const whole = (values: readonly (string | null)[]): string | null =>
+      values.filter((value) => value !== null).join(', ') || (values[0] ?? null);
+    return changeInWords({
+      field,
+      from: whole(parts.map(({ from }) => from)),
+      to: whole(parts.map(({ to }) => to)),
+    });
+  });
 }
 
 /** Returns for example: role viewer → member. */

@@ -1,11 +1,14 @@
 import { randomUUID } from 'node:crypto';
+import { isDeepStrictEqual } from 'node:util';
 import { Injectable } from '@nestjs/common';
 import { auditAction, type AuditAction } from '../../infrastructure/audit-catalog/index.js';
 import {
+  ACCESS_TOKEN,
   AuditRecorder,
   DASHBOARD_ROLES,
-  INVALID_API_KEYS,
-  LOGIN_ENDED,
+  invalidCredentials,
+  invalidToken,
+  loginEnded,
   type AuthenticatedClient,
   type DashboardActor,
   type DashboardRole,
@@ -14,7 +17,7 @@ import {
 } from '../../infrastructure/auth/index.js';
 import type { PlatformEnvironment } from '../../infrastructure/config/index.js';
 import { KeyedQueue, Transactional } from '../../infrastructure/database/index.js';
-import { INSUFFICIENT_ROLE, INVALID_ACCESS_TOKEN } from '../../infrastructure/errors/index.js';
+import { INSUFFICIENT_ROLE } from '../../infrastructure/errors/index.js';
 import type { RequestOrigin } from '../../infrastructure/http/index.js';
 import { Clock } from '../../infrastructure/time/index.js';
 import { firstCharacters, hasAtMostCharacters } from '../../infrastructure/validation/index.js';
@@ -25,7 +28,7 @@ import { AuditLogRepository } from './audit-log.repository.js';
 
 /** The user or operator who acts. For a login attempt, the user who is trying to log in. */
 export type AuditActor = Pick<DashboardActor, 'organizationId' | 'name' | 'email' | 'origin'> &
-  Partial<Pick<DashboardActor, 'userId' | 'role' | 'credential'>>;
+  Partial<Pick<DashboardActor, 'userId' | 'role' | 'accessVersion' | 'credential'>>;
 
 /** Port (bound in `src/ports.module.ts`) that knows the roles of dashboard users at this moment. */
 export abstract class CurrentRoles {
@@ -37,6 +40,12 @@ export abstract class CurrentRoles {
 export abstract class CurrentLogins {
   /** Returns whether the login session has not been ended, by the user or by somebody else. */
   abstract hasSession(sessionId: string): Promise<boolean>;
+}
+
+/** Port (bound in `src/ports.module.ts`) that knows which access tokens of users have ended. */
+export abstract class CurrentTokens {
+  /** Returns whether the token was not revoked, and the tokens of this access version of the user have not ended. */
+  abstract isActive(tokenId: string, userId: string, accessVersion?: number): Promise<boolean>;
 }
 
 /** Port (bound in `src/ports.module.ts`) that knows which API keys are accepted. */
@@ -89,6 +98,7 @@ export class AuditLog extends AuditRecorder {
     private readonly repository: AuditLogRepository,
     private readonly roles: CurrentRoles,
     private readonly logins: CurrentLogins,
+    private readonly tokens: CurrentTokens,
     private readonly keys: CurrentKeys,
     private readonly clock: Clock,
   ) {
@@ -109,8 +119,8 @@ export class AuditLog extends AuditRecorder {
    * together. Record a denied or failed attempt after its transaction was rolled back. Otherwise the entry is rolled
    * back, too.
    *
-   * @throws ApiError INSUFFICIENT_ROLE, INVALID_ACCESS_TOKEN, INVALID_API_KEYS if the actor has lost the role, or the login has ended, with which the
-   *   request was admitted
+   * @throws ApiError INSUFFICIENT_ROLE, INVALID_ACCESS_TOKEN, INVALID_API_KEYS if the actor has lost the role, or the login or token has ended, with
+   *   which the request was admitted
    */
   @Transactional()
   async record({ action, actor, target, outcome, changes = [] }: AuditRecord): Promise<void> {
@@ -149,7 +159,8 @@ export class AuditLog extends AuditRecorder {
   }
 
   /**
-   * Checks that a user still has the role and the login session, or an API key its scopes, with which the request was admitted.
+   * Checks that a user still has the role and the login session or access token, or an API key its scopes, with which the request was
+   * admitted.
    * `record` does so, too; call it for work that is recorded in another transaction.
    *
    * @throws ApiError INSUFFICIENT_ROLE, INVALID_ACCESS_TOKEN, INVALID_API_KEYS
@@ -157,17 +168,23 @@ export class AuditLog extends AuditRecorder {
   async requireRights({
     userId,
     role,
+    accessVersion,
     credential,
-  }: Pick<AuditActor, 'userId' | 'role' | 'credential'>): Promise<void> {
+  }: Pick<AuditActor, 'userId' | 'role' | 'accessVersion' | 'credential'>): Promise<void> {
     if (credential?.kind === 'session' && !(await this.logins.hasSession(credential.sessionId)))
-      throw INVALID_ACCESS_TOKEN.error(LOGIN_ENDED);
+      throw loginEnded();
     if (credential?.kind === 'key') {
       // Without a role, the key was admitted as an API client.
       if (!(await this.keys.isActive(credential.key.id, credential.scopes)))
-        throw (role === undefined ? INVALID_API_KEYS : INVALID_ACCESS_TOKEN).error();
+        throw role === undefined ? invalidCredentials() : invalidToken(ACCESS_TOKEN);
       return;
     }
     if (userId === undefined || role === undefined) return;
+    if (
+      credential?.kind === 'token' &&
+      !(await this.tokens.isActive(credential.tokenId, userId, accessVersion))
+    )
+      throw invalidToken(ACCESS_TOKEN);
     const current = await this.roles.currentRole(userId, this.clock.now());
     if (!current || DASHBOARD_ROLES.indexOf(current) > DASHBOARD_ROLES.indexOf(role))
       throw INSUFFICIENT_ROLE.error();
@@ -231,26 +248,36 @@ const MAX_VALUE_LENGTH = 256;
 
 /**
  * Returns which values differ, in the order in which they are given. The names are those of the fields that users know; the values
- * must not be secret.
+ * must not be secret. A list that is too long for a value is in several changes: no item may be missing, such as a right.
  */
 export function changesBetween<Values extends object>(
   before: Partial<Values>,
   after: Partial<Values>,
 ): AuditChangeResponse[] {
   return Object.entries(after).flatMap(([field, value]) => {
-    const from = textOf(before[field as keyof Values]);
-    const to = textOf(value);
-    return from === to ? [] : [{ field, from: shortened(from), to: shortened(to) }];
+    const from = partsOf(before[field as keyof Values]);
+    const to = partsOf(value);
+    if (isDeepStrictEqual(from, to)) return [];
+    const { length } = from.length > to.length ? from : to;
+    return Array.from({ length }, (_, index) => ({
+      field,
+      from: shortened(from[index] ?? null),
+      to: shortened(to[index] ?? null),
+    }));
   });
 }
 
-function textOf(value: unknown): string | null {
-  if (value === null || value === undefined) return null;
-  return value instanceof Date
-    ? value.toISOString()
-    : Array.isArray(value)
-      ? value.join(', ')
-      : String(value);
+/** Returns a value as text; a list in as many parts as it needs. */
+function partsOf(value: unknown): (string | null)[] {
+  if (value === null || value === undefined) return [null];
+  if (!Array.isArray(value)) return [value instanceof Date ? value.toISOString() : String(value)];
+  const parts: string[] = [];
+  for (const item of value.map(String)) {
+    const longer = `${parts.at(-1)}, ${item}`;
+    if (parts.length > 0 && hasAtMostCharacters(longer, MAX_VALUE_LENGTH)) parts[parts.length - 1] = longer;
+    else parts.push(item);
+  }
+  return parts.length === 0 ? [''] : parts;
 }
 
 function shortened(text: string | null): string | null {

@@ -9,6 +9,7 @@ export {
   CurrentKeys,
   CurrentLogins,
   CurrentRoles,
+  CurrentTokens,
   OPERATOR,
   OperatorAudit,
   PLATFORM,

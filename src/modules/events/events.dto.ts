@@ -27,7 +27,7 @@ import {
 } from '../../infrastructure/validation/index.js';
 import { EVENT_NAME, MetadataField, type EventName } from '../../infrastructure/event-catalog/index.js';
 import { API_CLIENT_NOT_FOUND } from '../api-clients/index.js';
-import { MAX_MERCHANT_ID, MERCHANT_NOT_FOUND } from '../merchants/index.js';
+import { MERCHANT_NOT_FOUND, MerchantIdField } from '../merchants/index.js';
 import { SESSION_NOT_FOUND } from '../sessions/index.js';
 import {
   EVENT_IN_FUTURE,
@@ -84,13 +84,7 @@ export class PublishEventRequest {
   })
   task_id?: number;
 
-  @IntegerField({
-    required: false,
-    min: 1,
-    max: MAX_MERCHANT_ID,
-    description: 'ID of the merchant.',
-    example: 16,
-  })
+  @MerchantIdField({ required: false })
   merchant_id?: number;
 
   @ObjectField({

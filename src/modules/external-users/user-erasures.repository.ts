@@ -11,6 +11,16 @@ const IS_DUE = hasCome('due_at', LONGEST_POSTPONEMENT, '$1');
 /** The time of a request that was stored while a clock was ahead is brought forward: everything is searched until a minute after it. */
 const REQUESTED_AT = `LEAST(requested_at, GREATEST(now(), $1::timestamptz) + interval '${CLOCK_TOLERANCE / SECOND} seconds')`;
 
+/**
+ * Returns SQL for the erasure of a client that is due first. Only one index has this order: with a condition that the client is equal,
+ * PostgreSQL may read the erasures of all clients in the order of their times.
+ */
+function firstDueOf(clientId: string): string {
+  return `SELECT id FROM user_erasure own
+           WHERE own.client_id BETWEEN ${clientId} AND ${clientId} AND finished_at IS NULL AND ${IS_DUE}
+           ORDER BY own.client_id, due_at LIMIT 1`;
+}
+
 /** Identifies a user, whom the table names by a pseudonym. */
 type PseudonymousUser = Pick<UserErasure, 'clientId' | 'pseudonym'>;
 
@@ -83,19 +93,26 @@ export class UserErasuresRepository {
 
   /**
    * Returns an erasure that is due, of the client whose last turn was the longest time ago, and keeps it from other processes until
-   * `dueAt`.
+   * `dueAt`. Reads a few erasures of each client, however many wait: this is done for each of them. A turn that was stored while a
+   * clock was ahead does not count.
    */
   async claim(now: Date, dueAt: Date): Promise<ClaimedErasure | undefined> {
     const [claimed] = await this.transaction.changedRows<ClaimedErasure>(
-      `UPDATE user_erasure SET due_at = $2, claimed_at = $1, requested_at = ${REQUESTED_AT}
+      `WITH RECURSIVE waiting (client_id) AS (
+         (SELECT client_id FROM user_erasure WHERE finished_at IS NULL ORDER BY client_id, due_at LIMIT 1)
+         UNION ALL
+         SELECT (SELECT next.client_id FROM user_erasure next
+                  WHERE finished_at IS NULL AND next.client_id > waiting.client_id ORDER BY next.client_id, due_at LIMIT 1)
+           FROM waiting WHERE client_id IS NOT NULL),
+       turn AS (
+         SELECT waiting.client_id FROM waiting CROSS JOIN LATERAL (${firstDueOf('waiting.client_id')}) due
+          ORDER BY (SELECT max(claimed_at) FROM user_erasure served
+                     WHERE served.client_id = waiting.client_id AND claimed_at <= $1) NULLS FIRST
+          LIMIT 1)
+       UPDATE user_erasure SET due_at = $2, claimed_at = $1, requested_at = ${REQUESTED_AT}
          FROM api_client client
         WHERE client.id = client_id AND user_erasure.id = (
-          SELECT id FROM user_erasure
-           WHERE finished_at IS NULL AND ${IS_DUE} AND client_id = (
-             SELECT client_id FROM (SELECT DISTINCT client_id FROM user_erasure WHERE finished_at IS NULL AND ${IS_DUE}) waiting
-              ORDER BY (SELECT max(claimed_at) FROM user_erasure served WHERE served.client_id = waiting.client_id) NULLS FIRST
-              LIMIT 1)
-           ORDER BY due_at LIMIT 1 FOR UPDATE SKIP LOCKED)
+          SELECT due.id FROM turn CROSS JOIN LATERAL (${firstDueOf('turn.client_id')} FOR UPDATE SKIP LOCKED) due)
         RETURNING user_erasure.id, client_id AS "clientId", pseudonym, requested_at AS "requestedAt",
                   external_user_id_sealed AS "externalUserIdSealed", environment, organization_id AS "organizationId"`,
       [now, dueAt],

@@ -3,6 +3,7 @@ import type { VNode } from 'preact';
 import {
   Badge,
   dashboardPath,
+  headingOfUser,
   inEachEnvironment,
   Link,
   ListPage,
@@ -30,8 +31,11 @@ export class MerchantAccountsPage extends ListPage(
     const { actor, environment, query } = visit;
     const user = { external_user_id: String(query['external_user_id']), period: '7d' };
     return {
-      title: 'Merchant accounts',
-      about: 'Look up a user to see their accounts, and whether they must sign in again.',
+      ...headingOfUser(
+        visit,
+        'Merchant accounts',
+        'Look up a customer to see their accounts, and whether they must sign in again.',
+      ),
       filters: <UserField />,
       requires: 'external_user_id',
       apply: 'Show accounts',
@@ -40,10 +44,12 @@ export class MerchantAccountsPage extends ListPage(
       caption: 'Merchant accounts of the user',
       columns: ACCOUNT_COLUMNS,
       empty: {
-        title: 'This user has no merchant accounts',
+        title: 'This customer has no merchant accounts',
         text: (
           <>
-            <p>Accounts appear here once the user signs in to a merchant in the {environment} environment.</p>
+            <p>
+              Accounts appear here once the customer signs in to a merchant in the {environment} environment.
+            </p>
             {environment === 'development' ? (
               <Link to="/docs/sandbox">Link an account in the sandbox</Link>
             ) : null}
@@ -52,7 +58,7 @@ export class MerchantAccountsPage extends ListPage(
       },
       after: (
         <Link to={pathWith(dashboardPath(environment, 'request-logs'), user, {})}>
-          Request log of this user
+          Request log of this customer
         </Link>
       ),
     };
@@ -61,7 +67,7 @@ export class MerchantAccountsPage extends ListPage(
 
 export const ACCOUNT_COLUMNS: readonly Column<MerchantAccountResponse>[] = [
   { title: 'Merchant', kind: 'main', cell: ({ merchant }) => merchant.name },
-  { title: 'State', kind: 'status', cell: ({ state }) => <State state={state} /> },
+  { title: 'State', kind: 'state', cell: ({ state }) => <State state={state} /> },
   { title: 'Since', kind: 'time', cell: ({ since }) => since },
   {
     title: 'Session ID',

@@ -44,6 +44,12 @@ export class MerchantAccountsService {
     return account;
   }
 
+  /** Returns the account of a user at a merchant; undefined if the user has never signed in there. */
+  async find(key: AccountKey): Promise<MerchantAccountResponse | undefined> {
+    const account = await this.transaction.manager.findOneBy(MerchantAccount, key);
+    return account ? toResponse(account, await this.merchants.byIds([key.merchantId])) : undefined;
+  }
+
   /** Returns whether the account is connected, and was last signed in to in the session. */
   isConnectedBy(sessionId: string, { clientId, externalUserId, merchantId }: AccountKey): Promise<boolean> {
     const account = { clientId, externalUserId, merchantId, sessionId, state: 'connected' as const };

@@ -38,6 +38,8 @@ describe('Configuration of the merchant gateway', () => {
     ['http://127.0.0.1:4100', true],
     ['http://localhost:4100', true],
     ['http://[::1]:4100', true],
+    ['http://[::ffff:127.0.0.1]:4100', true],
+    ['http://[::ffff:10.0.0.7]:4100', false],
     ['http://10.0.0.7', false],
     ['http://localhost.example.com', false],
   ])('allows %s in production: %s', (url, isAllowed) => {

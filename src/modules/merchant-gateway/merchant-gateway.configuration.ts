@@ -3,6 +3,7 @@ import {
   Configuration,
   EnvironmentVariable,
   IsHttpUrl,
+  isOtherMachine,
   parsedUrl,
   Satisfies,
   type ProductionRules,
@@ -11,7 +12,6 @@ import {
 const PREFIX = 'whsec_';
 /** Bytes (Standard Webhooks 1.0.0, "Signature scheme"). */
 const MIN_KEY_LENGTH = 24;
-const LOOPBACK = /^(?:localhost|127(?:\.\d+){3}|\[::1\])$/;
 
 const BOTH =
   'requires the other setting of the gateway: set MERCHANT_GATEWAY_URL and MERCHANT_GATEWAY_SECRET, or neither';
@@ -62,7 +62,7 @@ export class MerchantGatewayConfiguration implements ProductionRules {
 
   productionProblems(): string[] {
     const { protocol, hostname = '' } = parsedUrl(this.url ?? '') ?? {};
-    return protocol === 'http:' && !LOOPBACK.test(hostname)
+    return protocol === 'http:' && isOtherMachine(hostname)
       ? [
           'MERCHANT_GATEWAY_URL must begin with https:// in production, unless the gateway runs on the same machine: the keys that encrypt passwords come from there.',
         ]

@@ -1,18 +1,18 @@
 import type { OperationDocument } from '../../infrastructure/openapi/index.js';
 import { ACCEPTS_IDEMPOTENCY_KEY, IDEMPOTENCY_ERRORS } from '../../infrastructure/idempotency/index.js';
-import { ExternalUserIdField, IntegerField } from '../../infrastructure/validation/index.js';
+import { ExternalUserIdField } from '../../infrastructure/validation/index.js';
 import {
   MERCHANT_ACCOUNT_DISCONNECTED,
   MERCHANT_ACCOUNT_NOT_FOUND,
   MerchantAccountResponse,
 } from '../merchant-accounts/index.js';
-import { MAX_MERCHANT_ID } from '../merchants/index.js';
+import { MerchantIdField } from '../merchants/index.js';
 
 export class UnlinkAccountRequest {
   @ExternalUserIdField()
   external_user_id!: string;
 
-  @IntegerField({ min: 1, max: MAX_MERCHANT_ID, description: 'ID of the merchant.', example: 16 })
+  @MerchantIdField()
   merchant_id!: number;
 }
 

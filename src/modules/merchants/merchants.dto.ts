@@ -6,7 +6,8 @@ import {
   type OperationDocument,
 } from '../../infrastructure/openapi/index.js';
 import { ENVIRONMENT_ERRORS } from '../../infrastructure/surfaces/index.js';
-import { EnvironmentField } from '../../infrastructure/validation/index.js';
+import { EnvironmentField, IntegerField } from '../../infrastructure/validation/index.js';
+import { MAX_MERCHANT_ID } from './merchant-catalog.service.js';
 
 const ENVIRONMENT = 'Each environment has its own hidden merchants.';
 
@@ -17,6 +18,14 @@ export class ListMerchantsQuery {
     description: `${ENVIRONMENT} That of the client, by default.`,
   })
   environment?: PlatformEnvironment;
+}
+
+/** The ID of a merchant in a request. */
+export function MerchantIdField(
+  options: { readonly required?: false; readonly in?: 'form' } = {},
+): PropertyDecorator {
+  const description = 'ID of the merchant.';
+  return IntegerField({ ...options, min: 1, max: MAX_MERCHANT_ID, description, example: 16 });
 }
 
 export class MerchantResponse {

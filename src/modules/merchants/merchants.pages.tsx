@@ -162,7 +162,7 @@ export class MerchantsPage extends ListPage(MERCHANT_PERMISSIONS.listMerchants, 
         { title: 'ID', kind: 'number', cell: ({ id }) => id },
         {
           title: 'Status',
-          kind: 'status',
+          kind: 'state',
           cell: ({ hidden }) => (hidden ? <Badge tone="soft">Hidden</Badge> : 'Shown'),
         },
         {

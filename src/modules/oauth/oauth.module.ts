@@ -23,6 +23,7 @@ import { TokenEndpoint } from './protocol/grant.js';
 import { oauthBodyOf } from './protocol/oauth-operation.js';
 import { ActiveAccessTokenVerifier } from './tokens/active-access-token.verifier.js';
 import { AccessTokensService } from './tokens/access-tokens.service.js';
+import { CurrentAccessTokens } from './tokens/current-access-tokens.js';
 import { GRANTS } from './tokens/grants.js';
 import { TokenKeyring } from './tokens/token-keyring.js';
 import { TokenSigningKeysJob } from './tokens/token-signing-keys.job.js';
@@ -53,13 +54,14 @@ const METADATA_PATHS = ['.well-known/oauth-authorization-server', '.well-known/j
     ...GRANTS,
     AccessTokensService,
     ActiveAccessTokenVerifier,
+    CurrentAccessTokens,
     TokensService,
     TokenKeyring,
     TokenSigningKeysService,
     TokenSigningKeysJob,
     RevokedTokensRepository,
   ],
-  exports: [ActiveAccessTokenVerifier, TokenSigningKeysService],
+  exports: [ActiveAccessTokenVerifier, CurrentAccessTokens, TokenSigningKeysService],
 })
 export class OAuthModule implements NestModule {
   configure(consumer: MiddlewareConsumer): void {

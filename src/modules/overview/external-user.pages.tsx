@@ -3,12 +3,14 @@ import type { VNode } from 'preact';
 import { AccessibleClients } from '../../infrastructure/auth/index.js';
 import type { PlatformEnvironment } from '../../infrastructure/config/index.js';
 import {
+  allUsers,
   Badge,
   ButtonLink,
   ConfirmPage,
   DashboardPage,
   dashboardPath,
   Details,
+  EmptyState,
   FormProblem,
   HiddenField,
   inDigits,
@@ -152,7 +154,7 @@ export class EraseUserPage extends ConfirmPage(
     return {
       title: `Erase ${isolated(user)}?`,
       ...UNCHANGEABLE,
-      parent: { title: `User ${isolated(user)}`, path: pathOfUser(environment, user) },
+      parent: { title: isolated(user), path: pathOfUser(environment, user) },
       text: (
         <>
           <HiddenField name="external_user_id" value={user} />
@@ -176,18 +178,18 @@ export class EraseUserPage extends ConfirmPage(
 
 function findUserPage(environment: PlatformEnvironment): Page {
   return {
-    title: 'Find or erase a user',
+    title: 'Find or erase a customer',
     about: 'One of your own users: their activity, accounts, sessions and agents.',
     content: (
       <form method="get" action={dashboardPath(environment, 'external-users')}>
         <FormProblem />
         <TextField
           name="external_user_id"
-          label="User"
+          label="Customer"
           hint="The identifier that your system has for the user. The search at the top finds users by its beginning."
           maxLength={MAX_EXTERNAL_USER_ID_LENGTH}
         />
-        <button>Show user</button>
+        <button>Show customer</button>
       </form>
     ),
   };
@@ -201,8 +203,8 @@ function externalUserPage(environment: PlatformEnvironment, props: ExternalUserP
   const { user } = props;
   const erasure = dashboardPath(environment, 'external-users', 'erase');
   return {
-    title: `User ${isolated(user)}`,
-    parent: { title: 'Customers', path: dashboardPath(environment, 'customers') },
+    title: isolated(user),
+    parent: allUsers(environment),
     actions: (
       <ButtonLink
         permission={EXTERNAL_USER_PERMISSIONS.eraseExternalUser}
@@ -219,6 +221,13 @@ function externalUserPage(environment: PlatformEnvironment, props: ExternalUserP
           <p>The request log is busy, so not everything is known. Reload the page to see it.</p>
         )}
         <Counts {...props} />
+        {isUnknown(props) ? (
+          <EmptyState title="Nothing is known about this customer">
+            <p>
+              {`No request or event of the last 7 days has this identifier, and no account, session, link, agent or token of the ${environment} environment.`}
+            </p>
+          </EmptyState>
+        ) : null}
         <Section title="Latest activity" rows={props.entries ?? []}>
           {entryColumns(environment)}
         </Section>
@@ -244,13 +253,13 @@ function externalUserPage(environment: PlatformEnvironment, props: ExternalUserP
           {[
             { title: 'Agent', kind: 'main', cell: ({ agent }) => `${agent.name} (${agent.host})` },
             { title: 'Connected', kind: 'time', cell: ({ created_at }) => created_at },
-            { title: 'Last token issued', kind: 'time', cell: ({ last_used_at }) => last_used_at },
+            { title: 'Last token', kind: 'time', cell: ({ last_used_at }) => last_used_at },
           ]}
         </Section>
         <Section title="Latest MCP tokens" rows={props.mcpTokens}>
           {[
             { title: 'Created for', kind: 'main', cell: ({ agent }) => agent ?? 'Your API client' },
-            { title: 'Status', kind: 'status', cell: (token) => <TokenStatus {...token} /> },
+            { title: 'Status', kind: 'state', cell: (token) => <TokenStatus {...token} /> },
             { title: 'Created', kind: 'time', isOnDeskOnly: true, cell: ({ createdAt }) => createdAt },
             { title: 'Expires', kind: 'time', cell: ({ expiresAt }) => expiresAt },
           ]}
@@ -258,6 +267,19 @@ function externalUserPage(environment: PlatformEnvironment, props: ExternalUserP
       </>
     ),
   };
+}
+
+function isUnknown({
+  events,
+  entries,
+  accounts,
+  links,
+  agents,
+  sessions,
+  mcpTokens,
+}: ExternalUserPageProps): boolean {
+  const found = [entries, accounts, links, agents, sessions, mcpTokens];
+  return events === 0 && found.every((things) => things?.length === 0);
 }
 
 /** Nothing about a user is shown while it is being erased, apart from how much is left. */
@@ -275,7 +297,7 @@ function erasurePage(
   const isPartial = counts.some((count) => count >= COUNTED);
   return noticePage({
     title: 'A user is being erased',
-    parent: { title: 'Customers', path: dashboardPath(environment, 'customers') },
+    parent: allUsers(environment),
     notice: MESSAGES.erased,
     text: (
       <Details

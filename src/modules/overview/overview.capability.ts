@@ -12,6 +12,7 @@ menuEntries(
   },
   {
     label: 'Find or erase',
+    labelOfOne: 'Summary',
     tabOf: 'customers',
     icon: 'users',
     path: 'external-users',

@@ -11,6 +11,7 @@ import {
   inDigits,
   inMilliseconds,
   inPercent,
+  inShortTime,
   LineChart,
   labelsOf,
   Middle,
@@ -296,6 +297,9 @@ function Compared({ before, children }: ComparedProps): VNode {
 
 function Requests({ environment, overview, before, trends }: OverviewProps): VNode {
   const { requests } = overview;
+  const filters = { type: 'request', ...period(overview) };
+  const entriesIn = ({ operation }: OperationCounts): EntriesOfRow | undefined =>
+    operation === null ? undefined : { environment, filters: { ...filters, operation } };
   const labels = labelsOf(requests.points, usePage().timeZone);
   const valuesOf = (key: 'status2xx' | 'status3xx' | 'status4xx' | 'status5xx'): number[] =>
     requests.points.map((point) => point[key]);
@@ -307,7 +311,7 @@ function Requests({ environment, overview, before, trends }: OverviewProps): VNo
       medianLabel="Median latency"
       before={before?.requests}
       environment={environment}
-      filters={{ type: 'request', ...period(overview) }}
+      filters={filters}
     >
       <div class="charts">
         <BarChart
@@ -327,10 +331,8 @@ function Requests({ environment, overview, before, trends }: OverviewProps): VNo
           title="Latency"
           labels={labels}
           format={inMilliseconds}
-          series={[
-            { label: 'Median', tone: 'soft', values: requests.points.map(({ p50 }) => p50) },
-            { label: '95th percentile', tone: 'warn', values: requests.points.map(({ p95 }) => p95) },
-          ]}
+          formatTick={inShortTime}
+          series={latenciesOf(requests.points)}
         />
       </div>
       <Table
@@ -346,6 +348,7 @@ function Requests({ environment, overview, before, trends }: OverviewProps): VNo
                 <Middle text={operation ?? 'other'} />
               </code>
             ),
+            to: (row) => pathOfRow(entriesIn(row)),
           },
           {
             title: 'Trend',
@@ -353,12 +356,20 @@ function Requests({ environment, overview, before, trends }: OverviewProps): VNo
             isOnDeskOnly: true,
             cell: ({ operation }) => trendOf(trends, operation, 'succeeded'),
           },
-          ...countColumns('Requests'),
+          ...countColumns('Requests', entriesIn),
         ]}
       />
     </Section>
   );
 }
+
+type LatencyPoint = RequestLogOverview['requests']['points'][number];
+
+const latenciesOf = (points: readonly LatencyPoint[]) =>
+  [
+    { label: 'Median', tone: 'soft', values: points.map(({ p50 }) => p50) },
+    { label: '95th percentile', tone: 'warn', values: points.map(({ p95 }) => p95) },
+  ] as const;
 
 const MAX_ROWS = 10;
 
@@ -380,23 +391,29 @@ interface Counted {
   readonly failed: number;
 }
 
+type OperationCounts = RequestLogOverview['requests']['operations'][number];
+
+/** The entries that a row counts. */
+type EntriesOfRow = Pick<SectionProps, 'environment' | 'filters'>;
+
+/** Returns the address of the entries in the request log. */
+function pathOfRow(entries: EntriesOfRow | undefined, filters: LogFilters = {}): string | undefined {
+  return entries && entriesOf(entries.environment, { ...filters, ...entries.filters });
+}
+
 /** @param entriesIn returns which entries a row counts; undefined if the request log cannot show them alone */
 function countColumns<Row extends Counted>(
   title: string,
-  entriesIn: (row: Row) => Pick<SectionProps, 'environment' | 'filters'> | undefined = () => undefined,
+  entriesIn: (row: Row) => EntriesOfRow | undefined,
 ): Column<Row>[] {
   const linked = (count: number, path: string | undefined): ComponentChildren =>
     count === 0 || path === undefined ? inDigits(count) : <a href={path}>{inDigits(count)}</a>;
-  const pathOf = (row: Row, filters: LogFilters): string | undefined => {
-    const entries = entriesIn(row);
-    return entries && entriesOf(entries.environment, { ...filters, ...entries.filters });
-  };
   return [
-    { title, kind: 'number', cell: (row) => linked(row.total, pathOf(row, {})) },
+    { title, kind: 'number', cell: (row) => linked(row.total, pathOfRow(entriesIn(row))) },
     {
       title: 'Failed',
       kind: 'number',
-      cell: (row) => linked(row.failed, pathOf(row, { outcome: 'failure' })),
+      cell: (row) => linked(row.failed, pathOfRow(entriesIn(row), { outcome: 'failure' })),
     },
   ];
 }
@@ -405,6 +422,7 @@ function Deliveries({ environment, overview, before, endpoints, trends }: Overvi
   const { deliveries } = overview;
   const filters = { type: 'webhook', ...period(overview) };
   const { points } = deliveries;
+  const labels = labelsOf(points, usePage().timeZone);
   const urls = new Map(endpoints.map(({ id, url }) => [id, url]));
   return (
     <Section
@@ -420,7 +438,7 @@ function Deliveries({ environment, overview, before, endpoints, trends }: Overvi
         <BarChart
           title="Attempts by outcome"
           pathOf={(index) => pointPath({ environment, type: 'webhook', overview, points, index })}
-          labels={labelsOf(points, usePage().timeZone)}
+          labels={labels}
           series={[
             {
               label: 'Delivered',
@@ -431,37 +449,44 @@ function Deliveries({ environment, overview, before, endpoints, trends }: Overvi
             { label: 'Failed', tone: 'bad', outcome: 'failure', values: points.map(({ failed }) => failed) },
           ]}
         />
-        <Table
-          caption="Attempts by endpoint"
-          rows={deliveries.endpoints.slice(0, MAX_ROWS)}
-          keyOf={({ endpointId }) => endpointId ?? ''}
-          columns={[
-            {
-              title: 'Endpoint',
-              kind: 'main',
-              cell: ({ endpointId }) =>
-                endpointId !== null && urls.has(endpointId) ? (
-                  <a href={dashboardPath(environment, 'webhook-endpoints', endpointId)}>
-                    <Middle text={urls.get(endpointId) ?? ''} />
-                  </a>
-                ) : (
-                  'a deleted endpoint'
-                ),
-            },
-            {
-              title: 'Trend',
-              kind: 'short',
-              isOnDeskOnly: true,
-              cell: ({ endpointId }) => trendOf(trends, endpointId, 'delivered'),
-            },
-            ...countColumns<(typeof deliveries.endpoints)[number]>('Attempts', ({ endpointId }) =>
-              endpointId === null
-                ? undefined
-                : { environment, filters: { ...filters, endpoint_id: endpointId } },
-            ),
-          ]}
+        <LineChart
+          title="Response time"
+          labels={labels}
+          format={inMilliseconds}
+          formatTick={inShortTime}
+          series={latenciesOf(points)}
         />
       </div>
+      <Table
+        caption="Attempts by endpoint"
+        rows={deliveries.endpoints.slice(0, MAX_ROWS)}
+        keyOf={({ endpointId }) => endpointId ?? ''}
+        columns={[
+          {
+            title: 'Endpoint',
+            kind: 'main',
+            cell: ({ endpointId }) =>
+              endpointId !== null && urls.has(endpointId) ? (
+                <a href={dashboardPath(environment, 'webhook-endpoints', endpointId)}>
+                  <Middle text={urls.get(endpointId) ?? ''} />
+                </a>
+              ) : (
+                'a deleted endpoint'
+              ),
+          },
+          {
+            title: 'Trend',
+            kind: 'short',
+            isOnDeskOnly: true,
+            cell: ({ endpointId }) => trendOf(trends, endpointId, 'delivered'),
+          },
+          ...countColumns<(typeof deliveries.endpoints)[number]>('Attempts', ({ endpointId }) =>
+            endpointId === null
+              ? undefined
+              : { environment, filters: { ...filters, endpoint_id: endpointId } },
+          ),
+        ]}
+      />
     </Section>
   );
 }

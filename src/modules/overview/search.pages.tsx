@@ -59,7 +59,7 @@ function Results({ text, results, isLogBusy }: SearchResults & { readonly text: 
           rows={all}
           keyOf={({ path }) => path}
           columns={[
-            { title: 'Kind', kind: 'status', cell: ({ kind }) => kind },
+            { title: 'Kind', kind: 'state', cell: ({ kind }) => kind },
             { title: 'Result', kind: 'main', cell: ({ title }) => title, to: ({ path }) => path },
           ]}
         />

@@ -91,7 +91,7 @@ export class SearchService {
       for (const user of found) users.add(user);
     }
     return [...users].map((user) => ({
-      kind: 'User',
+      kind: 'Customer',
       title: user,
       path: pathOfUser(scope.environment, user),
     }));

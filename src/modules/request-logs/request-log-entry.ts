@@ -11,6 +11,9 @@ export const MAX_LATENESS = 10 * SECOND;
 export const REQUEST_LOG_TYPES = ['request', 'webhook'] as const;
 export type RequestLogType = (typeof REQUEST_LOG_TYPES)[number];
 
+/** Characters of the operation of an API request, as it is counted. */
+export const MAX_OPERATION_LENGTH = 200;
+
 /** A webhook has succeeded if the response was 200, an API request if it was not an error. */
 export const REQUEST_LOG_OUTCOMES = ['success', 'failure'] as const;
 export type RequestLogOutcome = (typeof REQUEST_LOG_OUTCOMES)[number];

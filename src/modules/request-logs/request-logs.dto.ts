@@ -29,6 +29,7 @@ import {
   withMessage,
 } from '../../infrastructure/validation/index.js';
 import {
+  MAX_OPERATION_LENGTH,
   REQUEST_LOG_OUTCOMES,
   REQUEST_LOG_TYPES,
   type RequestLogOutcome,
@@ -203,6 +204,13 @@ export class ListRequestLogsQuery {
     { example: EXAMPLE_CURSOR },
   )
   cursor?: string;
+}
+
+/** The filters of the pages. */
+export class RequestLogPageQuery extends ListRequestLogsQuery {
+  /** The method and the path of API requests, with `{id}` in place of IDs, as the overview lists them. */
+  @TextField({ in: 'form', required: false, max: MAX_OPERATION_LENGTH })
+  operation?: string;
 }
 
 export class RequestLogEntryResponse {

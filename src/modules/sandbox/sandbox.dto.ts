@@ -9,7 +9,6 @@ import {
 import {
   EnumField,
   ExternalUserIdField,
-  IntegerField,
   MESSAGES,
   ObjectField,
   UuidField,
@@ -17,11 +16,9 @@ import {
 import { EVENT_NAME, MetadataField, type EventName } from '../../infrastructure/event-catalog/index.js';
 import { DetectAccountsRequest } from '../detected-accounts/index.js';
 import { MERCHANT_ACCOUNT_DISCONNECTED, MERCHANT_ACCOUNT_NOT_FOUND } from '../merchant-accounts/index.js';
-import { MAX_MERCHANT_ID, MERCHANT_NOT_FOUND } from '../merchants/index.js';
+import { MERCHANT_NOT_FOUND, MerchantIdField } from '../merchants/index.js';
 import { SESSION_NOT_FOUND } from '../sessions/index.js';
 import { EVENT_IN_FUTURE, EventTimestampField } from '../webhooks/index.js';
-
-const MERCHANT_ID = { min: 1, max: MAX_MERCHANT_ID, description: 'ID of the merchant.', example: 16 };
 
 function SessionIdField(description: string): PropertyDecorator {
   return UuidField({ required: false, description, example: 'fb5aa994-ed1c-4c3e-b29a-b2a53222e584' });
@@ -31,7 +28,7 @@ class AccountRequest {
   @ExternalUserIdField()
   external_user_id!: string;
 
-  @IntegerField(MERCHANT_ID)
+  @MerchantIdField()
   merchant_id!: number;
 
   @EventTimestampField()
@@ -61,7 +58,7 @@ export class TriggerWebhookRequest {
   @ExternalUserIdField({ required: false })
   external_user_id?: string;
 
-  @IntegerField({ ...MERCHANT_ID, required: false })
+  @MerchantIdField({ required: false })
   merchant_id?: number;
 
   @ObjectField({

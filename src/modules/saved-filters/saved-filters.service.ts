@@ -1,6 +1,5 @@
 import { randomUUID } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
-import { isUUID } from 'class-validator';
 import { In } from 'typeorm';
 import { AccessibleClients, mayPerform, type DashboardActor } from '../../infrastructure/auth/index.js';
 import { KeyedQueue, Transaction, Transactional } from '../../infrastructure/database/index.js';
@@ -48,9 +47,7 @@ export class SavedFiltersService implements SavedFilters {
 
   /** @throws ApiError NOT_FOUND, also for the filters of another user */
   async get(userId: string, id: string): Promise<SavedFilter> {
-    return NOT_FOUND.requireFound(
-      isUUID(id) && (await this.transaction.manager.findOneBy(SavedFilter, { userId, id })),
-    );
+    return NOT_FOUND.requireFound(await this.transaction.findById(SavedFilter, { userId, id }));
   }
 
   /**

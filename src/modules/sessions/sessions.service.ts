@@ -1,6 +1,5 @@
 import { randomUUID } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
-import { isUUID } from 'class-validator';
 import type { AuthenticatedClient } from '../../infrastructure/auth/index.js';
 import { Sealer } from '../../infrastructure/crypto/index.js';
 import { KeyedQueue, Transaction, Transactional } from '../../infrastructure/database/index.js';
@@ -133,9 +132,7 @@ export class SessionsService {
    * @returns undefined if the client has no such session, or it has been deleted since
    */
   async detailsOf(clientId: string, sessionId: string): Promise<SessionDetails | undefined> {
-    const session = isUUID(sessionId)
-      ? await this.transaction.manager.findOneBy(Session, { id: sessionId, clientId })
-      : null;
+    const session = await this.transaction.findById(Session, { id: sessionId, clientId });
     return session ? toDetails(session) : undefined;
   }
 }

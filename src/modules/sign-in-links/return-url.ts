@@ -1,5 +1,5 @@
 import { parsedUrl, type PlatformEnvironment } from '../../infrastructure/config/index.js';
-import { isLoopback } from '../../infrastructure/http/index.js';
+import { isLoopback } from '../../infrastructure/config/index.js';
 
 /** Characters that browsers remove from a URL, or read as others. */
 const MISREAD = /[\s\\\p{C}]/u;

@@ -34,7 +34,7 @@ import {
 import { SIGN_IN_FAILURE } from './sign-in-links.capability.js';
 import { SignInLinksConfiguration } from './sign-in-links.configuration.js';
 import { AccountMerchantResponse } from '../merchant-accounts/index.js';
-import { MAX_MERCHANT_ID, MERCHANT_NOT_FOUND } from '../merchants/index.js';
+import { MERCHANT_NOT_FOUND, MerchantIdField } from '../merchants/index.js';
 import {
   SIGN_IN_LINK_CANCELLERS,
   SIGN_IN_LINK_SOURCES,
@@ -89,13 +89,7 @@ function linkFields(options: { readonly in?: 'form' } = {}) {
     @ExternalUserIdField(options)
     external_user_id!: string;
 
-    @IntegerField({
-      ...options,
-      min: 1,
-      max: MAX_MERCHANT_ID,
-      description: 'ID of the merchant.',
-      example: 16,
-    })
+    @MerchantIdField(options)
     merchant_id!: number;
 
     @PhoneNumberField({

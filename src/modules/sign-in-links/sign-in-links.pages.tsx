@@ -9,6 +9,7 @@ import {
   ConfirmPage,
   dashboardPath,
   FormPage,
+  headingOfUser,
   HiddenField,
   inEachEnvironment,
   ListPage,
@@ -77,23 +78,26 @@ const FAILURES: Readonly<Record<NonNullable<SignInLinkResponse['failure_reason']
 class LinksPage extends ListPage(SIGN_IN_LINK_PERMISSIONS.listSignInLinks, ListSignInLinksQuery) {
   @Inject() private readonly links!: SignInLinksService;
 
-  describe({
-    actor,
-    environment,
-    query,
-  }: PageVisit): ListDescription<SignInLinkResponse, ListSignInLinksQuery> {
+  describe(visit: PageVisit): ListDescription<SignInLinkResponse, ListSignInLinksQuery> {
+    const { actor, environment, query } = visit;
     const { title, path } = linksOf(environment);
     const user = { external_user_id: String(query['external_user_id']) };
     return {
-      title,
-      about: 'Look up a user to see the links of the last week with which they sign in to merchants.',
+      ...headingOfUser(
+        visit,
+        title,
+        'Look up a customer to see the links of the last week with which they sign in to merchants.',
+      ),
       messages: {
         cancelled: 'The sign-in link was cancelled.',
         ended: 'The sign-in link had ended before it could be cancelled.',
         sent: 'The sign-in link was sent.',
       },
       actions: (
-        <ButtonLink permission={SIGN_IN_LINK_PERMISSIONS.createSignInLink} to={`${path}/create`}>
+        <ButtonLink
+          permission={SIGN_IN_LINK_PERMISSIONS.createSignInLink}
+          to={pathWith(`${path}/create`, query['external_user_id'] ? user : {}, {})}
+        >
           Create link
         </ButtonLink>
       ),
@@ -113,7 +117,7 @@ class LinksPage extends ListPage(SIGN_IN_LINK_PERMISSIONS.listSignInLinks, ListS
         }),
       ],
       empty: {
-        title: 'This user has no sign-in links',
+        title: 'This customer has no sign-in links',
         text: `Links appear here when an agent, your backend or a user of the dashboard creates one in the ${environment} environment, and stay for a week.`,
       },
     };
@@ -122,19 +126,19 @@ class LinksPage extends ListPage(SIGN_IN_LINK_PERMISSIONS.listSignInLinks, ListS
 
 export const LINK_COLUMNS: readonly Column<SignInLinkResponse>[] = [
   { title: 'Merchant', kind: 'main', cell: ({ merchant }) => merchant.name },
-  { title: 'Status', kind: 'status', cell: (link) => <Status {...link} /> },
+  { title: 'Status', kind: 'main', cell: (link) => <Status {...link} /> },
   {
     title: 'Created by',
-    kind: 'short',
+    kind: 'text',
     isOnDeskOnly: true,
     cell: ({ source, proof }) => `${SOURCES[source]} (${PROOFS[proof]})`,
   },
-  { title: 'Created', kind: 'time', isOnDeskOnly: true, cell: ({ created_at }) => created_at },
+  { title: 'Created', kind: 'time', isOnWideOnly: true, cell: ({ created_at }) => created_at },
   { title: 'Expires', kind: 'time', cell: ({ expires_at }) => expires_at },
   {
     title: 'Session',
     kind: 'id',
-    isOnDeskOnly: true,
+    isOnWideOnly: true,
     cell: ({ session_id: id, created_at: time }) =>
       id === null ? 'None' : <SessionLink id={id} time={time} />,
   },
@@ -192,7 +196,12 @@ class CreatePage extends FormPage(SIGN_IN_LINK_PERMISSIONS.createSignInLink, Cre
       values: { ...query, expires_in: DEFAULT_LIFETIME_SECONDS },
       fields: (
         <>
-          <TextField name="external_user_id" label="User" autocapitalize="none" />
+          <TextField
+            name="external_user_id"
+            label="Customer"
+            hint="The identifier in your system"
+            autocapitalize="none"
+          />
           <TextField name="merchant_id" label="Merchant ID" hint="From the list of merchants." />
           <TextField
             name="phone_number"

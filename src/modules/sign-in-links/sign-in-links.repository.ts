@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { IsNull, LessThan, LessThanOrEqual, MoreThan } from 'typeorm';
-import { Transaction } from '../../infrastructure/database/index.js';
+import { hasCome, Transaction } from '../../infrastructure/database/index.js';
 import { HoldsUserData, type ErasedUser, type UserDataHolder } from '../../infrastructure/erasure/index.js';
 import { MerchantGatewayService } from '../merchant-gateway/index.js';
 import type { EndedConnections } from '../mcp-tokens/index.js';
@@ -98,10 +98,12 @@ export class SignInLinksRepository implements UserDataHolder {
   /** Forgets the sign-ins of links that have ended, unless the last request about them was sent after `askedBefore`. @returns them */
   async takeSignIns(askedBefore: Date, now: Date, limit: number): Promise<SignInToUndo[]> {
     return this.transaction.changedRows<SignInToUndo>(
-      `UPDATE sign_in_link link SET sign_in_id = NULL, challenge_sealed = NULL
-         FROM (SELECT id, sign_in_id FROM sign_in_link
-                WHERE sign_in_id IS NOT NULL AND sign_in_asked_at < $1 AND (status <> 'pending' OR expires_at <= $2)
-                ORDER BY sign_in_asked_at LIMIT $3 FOR UPDATE SKIP LOCKED) ended
+      `WITH ended AS MATERIALIZED (
+         SELECT id, sign_in_id FROM sign_in_link
+          WHERE sign_in_id IS NOT NULL AND ${hasCome('sign_in_asked_at', 0, '$2', '$1')}
+            AND (status <> 'pending' OR expires_at <= $2)
+          ORDER BY sign_in_asked_at LIMIT $3 FOR UPDATE SKIP LOCKED)
+       UPDATE sign_in_link link SET sign_in_id = NULL, challenge_sealed = NULL FROM ended
         WHERE link.id = ended.id
         RETURNING link.client_id AS "clientId", link.environment, ended.sign_in_id AS "signInId"`,
       [askedBefore, now, limit],

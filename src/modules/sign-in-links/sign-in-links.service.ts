@@ -1,6 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { isUUID } from 'class-validator';
-import { In, MoreThan } from 'typeorm';
+import { In, MoreThan, type FindOptionsWhere } from 'typeorm';
 import {
   AccessibleClients,
   isDashboardUser,
@@ -116,10 +115,7 @@ export class SignInLinksService implements McpTokenRevocationListener {
 
   /** @throws ApiError NOT_FOUND if the user has no such link */
   async find(agent: LinkOwner, linkId: string): Promise<SignInLinkResponse> {
-    const where = { ...userOf(agent), id: linkId };
-    const link = isUUID(linkId) ? await this.transaction.manager.findOneBy(SignInLink, where) : null;
-    if (!link) throw SIGN_IN_LINK_NOT_FOUND.error();
-    return this.toResponse(link, merchantIn(await this.merchants.byIds([link.merchantId]), link));
+    return this.one({ ...userOf(agent), id: linkId });
   }
 
   /**
@@ -162,9 +158,13 @@ export class SignInLinksService implements McpTokenRevocationListener {
 
   /** Returns a link of the API client. @throws ApiError NOT_FOUND */
   async get({ clientId }: AttributedClient, linkId: string): Promise<SignInLinkResponse> {
-    const where = { id: linkId, clientId };
-    const link = isUUID(linkId) ? await this.transaction.manager.findOneBy(SignInLink, where) : null;
-    if (!link) throw SIGN_IN_LINK_NOT_FOUND.error();
+    return this.one({ id: linkId, clientId });
+  }
+
+  private async one(
+    where: FindOptionsWhere<SignInLink> & { readonly id: string },
+  ): Promise<SignInLinkResponse> {
+    const link = SIGN_IN_LINK_NOT_FOUND.requireFound(await this.transaction.findById(SignInLink, where));
     return this.toResponse(link, merchantIn(await this.merchants.byIds([link.merchantId]), link));
   }
 
@@ -197,8 +197,7 @@ export class SignInLinksService implements McpTokenRevocationListener {
     const accessible = isUser ? await this.clients.all(requester) : [requester];
     const clients = accessible.filter((each) => (environment ?? each.environment) === each.environment);
     const where = { id: linkId, clientId: In(clients.map(({ clientId }) => clientId)) };
-    const link = isUUID(linkId) ? await this.transaction.manager.findOneBy(SignInLink, where) : null;
-    if (!link) throw SIGN_IN_LINK_NOT_FOUND.error();
+    const link = SIGN_IN_LINK_NOT_FOUND.requireFound(await this.transaction.findById(SignInLink, where));
     const { clientId, externalUserId } = link;
     const user = { client: { clientId, environment: link.environment }, externalUserId };
     const cancelledBy = isUser ? 'dashboard' : 'backend';

@@ -15,19 +15,45 @@ const SUBJECT = /^[^\p{C}\p{Zl}\p{Zp}]{1,255}$/u;
  */
 export function mailboxIn(value: unknown): string | undefined {
   if (value === undefined || value === null || value === '') return undefined;
-  const isMailbox =
+  if (!isMailbox(value)) throw new RefusedLogin(REASONS.invalidEmail);
+  return value.toLowerCase();
+}
+
+/** Returns whether a text is one address, as `mailboxIn` reads it. */
+export function isMailbox(value: unknown): value is string {
+  return (
     typeof value === 'string' &&
     value.length <= MAX_EMAIL_LENGTH &&
     !NOT_A_MAILBOX.test(value) &&
-    isEmail(value);
-  if (!isMailbox) throw new RefusedLogin(REASONS.invalidEmail);
-  return value.toLowerCase();
+    isEmail(value)
+  );
 }
 
 /** Returns what identifies the person at the issuer. @throws RefusedLogin unless it has 1 to 255 printable characters */
 export function subjectIn(text: string): string {
   if (!SUBJECT.test(text) || text.trim() === '') throw new RefusedLogin(REASONS.subject);
   return text;
+}
+
+/** Returns a claim by its name, or by its path in claims that are objects, as Keycloak's `realm_access.roles`. */
+export function claimIn(claims: unknown, name: string): unknown {
+  const object = Object(claims) as Record<string, unknown>;
+  if (Object.hasOwn(object, name)) return object[name];
+  const parts = name.split('.');
+  for (let count = 1; count < parts.length; count += 1) {
+    const outer = parts.slice(0, count).join('.');
+    const found = Object.hasOwn(object, outer)
+      ? claimIn(object[outer], parts.slice(count).join('.'))
+      : undefined;
+    if (found !== undefined) return found;
+  }
+  return undefined;
+}
+
+/** Returns the texts of a claim: Zitadel, for example, sends roles as the names of members. */
+export function textsIn(claim: unknown): string[] {
+  const isObject = typeof claim === 'object' && claim !== null && !Array.isArray(claim);
+  return isObject ? Object.keys(claim) : [claim].flat().map(String);
 }
 
 /** Users' names have at most this many characters. */

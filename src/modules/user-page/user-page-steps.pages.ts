@@ -11,8 +11,8 @@ import { perMinute } from '../../infrastructure/rate-limiting/index.js';
 import { AgentSettingsService, IdentificationsService } from '../agent-authorization/index.js';
 import { OrganizationsService } from '../organizations/index.js';
 import { UserPageConfiguration } from './user-page.configuration.js';
-import { closedPage, startPage, unavailablePage, userPage } from './user-page.pages.js';
-import { UserPageService } from './user-page.service.js';
+import { closedPage, confirmPage, startPage, unavailablePage, userPage } from './user-page.pages.js';
+import { END_ACTIONS, UserPageService, type EndAction } from './user-page.service.js';
 import { loginOf, userPagePathOf, UserSessions } from './user-sessions.js';
 
 const PAGE = {
@@ -21,12 +21,12 @@ const PAGE = {
   limit: perMinute('user-pages', 'address', UserPageConfiguration, 'pagesPerMinute'),
 } as const;
 
-/** The action of each button, and the message that the page then shows. */
-const ACTIONS = {
+/** The values of `done` after each action. */
+const DONE: Readonly<Record<EndAction, string>> = {
   disconnect: 'disconnected',
   unlink: 'unlinked',
   cancel: 'cancelled',
-} as const;
+};
 
 /** The page on which a user of an API client sees which agents act for them. Partners link to it. */
 @Controller('users/:client_id')
@@ -40,10 +40,14 @@ export class UserPage {
     private readonly browsers: FormTokens,
   ) {}
 
-  /** Begins no login by itself. Parameters of the query: `agents`, `accounts`: where the lists begin */
+  /**
+   * Begins no login by itself. Parameters of the query: `agents`, `accounts`: where the lists begin; `action` and `id`: what the
+   * user wants to end, which the page asks about.
+   */
   @Get()
   @PageRoute(PAGE)
-  async show(@Visit() { params, query, request }: PageVisit<'client_id'>): Promise<PageResponse> {
+  async show(@Visit() visit: PageVisit<'client_id'>): Promise<PageResponse> {
+    const { params, query, request } = visit;
     const client = await this.settings.findClient(params.client_id);
     if (!client) return unavailablePage();
     const organization = await this.organizations.nameOf(client.organizationId);
@@ -54,10 +58,17 @@ export class UserPage {
       return this.identifications.canLogIn(client)
         ? startPage({ ...client, organization, path })
         : unavailablePage(organization);
-    const starts = { agents: textIn(query['agents']), accounts: textIn(query['accounts']) };
     const user = { client, externalUserId: session.externalUserId };
+    const action = endActionIn(query['action']);
+    if (action) {
+      const thing = await this.page.find(user, action, textIn(query['id']) ?? '');
+      return thing ? confirmPage({ ...client, organization, path }, thing) : { redirectTo: path };
+    }
+    const starts = { agents: textIn(query['agents']), accounts: textIn(query['accounts']) };
     const overview = await this.page.overview(user, starts);
-    return userPage({ ...client, organization, path, ...overview });
+    const ended = query['done'] === undefined ? undefined : session.ended;
+    if (ended) this.sessions.remember(client, session, undefined, visit);
+    return userPage({ ...client, organization, path, ended, ...overview });
   }
 
   /** Where the user returns from the login. */
@@ -91,13 +102,18 @@ export class UserPage {
       await this.sessions.close(client, visit);
       return { redirectTo: `${path}?done=logged_out` };
     }
-    if (!Object.hasOwn(ACTIONS, action)) return { redirectTo: path };
+    const end = endActionIn(action);
+    if (!end) return { redirectTo: path };
     const user = { client, externalUserId: session.externalUserId };
-    const name = action as keyof typeof ACTIONS;
-    await this.page[name](user, form.get('id') ?? '', requestOrigin(request));
-    return { redirectTo: `${path}?done=${ACTIONS[name]}` };
+    const id = form.get('id') ?? '';
+    const thing = await this.page.find(user, end, id);
+    await this.page[end](user, id, requestOrigin(request));
+    if (thing) this.sessions.remember(client, session, { ...thing, since: thing.since.toISOString() }, visit);
+    return { redirectTo: `${path}?done=${DONE[end]}` };
   }
 }
+
+const endActionIn = (value: unknown): EndAction | undefined => END_ACTIONS.find((each) => each === value);
 
 const textIn = (value: unknown): string | undefined =>
   typeof value === 'string' && value !== '' ? value : undefined;

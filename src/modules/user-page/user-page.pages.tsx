@@ -2,16 +2,21 @@ import type { ComponentChildren, FunctionComponent, VNode } from 'preact';
 import type { PlatformEnvironment } from '../../infrastructure/config/index.js';
 import {
   ActionButton,
+  ButtonLink,
   Details,
   Foreign,
   Form,
   isolated,
+  Moment,
+  Notice,
   noticePage,
+  pathWith,
   RelativeTime,
   type Page,
 } from '../../infrastructure/pages/index.js';
 import { SCOPES_IN_WORDS } from '../agent-authorization/index.js';
-import type { UserOverview } from './user-page.service.js';
+import type { Endable, EndAction, UserOverview } from './user-page.service.js';
+import type { EndedThing } from './user-sessions.js';
 
 interface PageData {
   readonly organization: string;
@@ -44,18 +49,27 @@ export function startPage({ organization, environment, path }: PageData): Page {
   };
 }
 
+interface UserPageProps extends PageData, UserOverview {
+  /** What the user has just ended. */
+  readonly ended: EndedThing | undefined;
+}
+
 /** The page of a user. It does not name the user, because the service knows only the identifier of the partner. */
-export function userPage({ organization, environment, path, ...shown }: PageData & UserOverview): Page {
+export function userPage({ organization, environment, path, ended, ...shown }: UserPageProps): Page {
   const { agents, accounts, links } = shown;
   return {
     title: `Who acts for you at ${isolated(organization)}`,
-    messages: {
-      disconnected: 'The assistant can no longer act for you.',
-      unlinked: 'The account is no longer connected.',
-      cancelled: 'The link no longer works.',
-    },
+    // Of what had ended before, for example in another tab, the page knows nothing.
+    ...(!ended && {
+      messages: {
+        disconnected: 'The assistant can no longer act for you.',
+        unlinked: 'The account is no longer connected.',
+        cancelled: 'The link no longer works.',
+      },
+    }),
     content: (
       <>
+        {ended ? <Ended {...ended} organization={organization} /> : null}
         <Test environment={environment} />
         <h2>Assistants</h2>
         <p>
@@ -79,17 +93,11 @@ export function userPage({ organization, environment, path, ...shown }: PageData
                       ))}
                     </ul>,
                   ],
-                  ['Allowed', <RelativeTime time={connection.created_at} />],
+                  ['Allowed', <Since time={connection.created_at} />],
                   ['Last used', <RelativeTime time={connection.last_used_at} />],
                 ]}
               />
-              <ActionButton
-                action={path}
-                fields={{ action: 'disconnect', id: connection.id }}
-                of={connection.agent.name}
-              >
-                Disconnect
-              </ActionButton>
+              <EndButton path={path} action="disconnect" id={connection.id} of={connection.agent.name} />
             </section>
           ))}
         </Section>
@@ -106,18 +114,10 @@ export function userPage({ organization, environment, path, ...shown }: PageData
                 <Foreign text={merchant.name} />
               </h3>
               <Details
-                entries={[
-                  [state === 'connected' ? 'Connected' : 'Not connected', <RelativeTime time={since} />],
-                ]}
+                entries={[[state === 'connected' ? 'Connected' : 'Not connected', <Since time={since} />]]}
               />
               {state === 'connected' ? (
-                <ActionButton
-                  action={path}
-                  fields={{ action: 'unlink', id: String(merchant.id) }}
-                  of={merchant.name}
-                >
-                  Unlink
-                </ActionButton>
+                <EndButton path={path} action="unlink" id={String(merchant.id)} of={merchant.name} />
               ) : null}
             </section>
           ))}
@@ -126,7 +126,7 @@ export function userPage({ organization, environment, path, ...shown }: PageData
         <h2>Open requests</h2>
         <p>Links that ask you to connect an account. Cancel those that you did not expect.</p>
         <Section empty="No links are waiting for you.">
-          {links.map(({ id, merchant, source, expires_at: expiresAt }) => (
+          {links.map(({ id, merchant, source, created_at: createdAt, expires_at: expiresAt }) => (
             <section key={id}>
               <h3>
                 <Foreign text={merchant.name} />
@@ -134,12 +134,11 @@ export function userPage({ organization, environment, path, ...shown }: PageData
               <Details
                 entries={[
                   ['Sent by', source === 'agent' ? 'An assistant' : organization],
+                  ['Sent', <Since time={createdAt} />],
                   ['Expires', <RelativeTime time={expiresAt} />],
                 ]}
               />
-              <ActionButton action={path} fields={{ action: 'cancel', id }} of={merchant.name}>
-                Cancel link
-              </ActionButton>
+              <EndButton path={path} action="cancel" id={id} of={merchant.name} />
             </section>
           ))}
         </Section>
@@ -151,6 +150,104 @@ export function userPage({ organization, environment, path, ...shown }: PageData
       </>
     ),
   };
+}
+
+function Since({ time }: { readonly time: Date }): VNode {
+  return (
+    <>
+      <Moment time={time} /> (<RelativeTime time={time} />)
+    </>
+  );
+}
+
+const BUTTONS: Readonly<Record<EndAction, string>> = {
+  disconnect: 'Disconnect',
+  unlink: 'Unlink',
+  cancel: 'Cancel link',
+};
+
+interface EndButtonProps extends Pick<Endable, 'action' | 'id'> {
+  readonly path: string;
+  readonly of: string;
+}
+
+/** Leads to the page that asks whether the user means it. */
+function EndButton({ path, action, id, of }: EndButtonProps): VNode {
+  return (
+    <ButtonLink to={pathWith(path, { action, id }, {})} kind="danger" of={of}>
+      {BUTTONS[action]}
+    </ButtonLink>
+  );
+}
+
+/** Asks before an assistant, an account or a link ends. */
+export function confirmPage({ organization, path }: PageData, thing: Endable): Page {
+  const { action, id, name, host, since } = thing;
+  const { title, effect, begun } = {
+    disconnect: {
+      title: `Disconnect ${isolated(name)}?`,
+      effect: 'It will no longer be able to act for you. You can allow it again later.',
+      begun: 'Allowed',
+    },
+    unlink: {
+      title: `Unlink ${isolated(name)}?`,
+      effect: `The account will no longer be connected to ${organization}. It stays open at ${isolated(name)}, and you can connect it again later.`,
+      begun: 'Connected',
+    },
+    cancel: {
+      title: `Cancel the link for ${isolated(name)}?`,
+      effect: 'Nobody will be able to connect the account with this link. You can get another one later.',
+      begun: 'Sent',
+    },
+  }[action];
+  return {
+    title,
+    content: (
+      <>
+        <Details
+          entries={[
+            ['Where it runs', host],
+            [begun, <Since key="since" time={since} />],
+          ]}
+        />
+        <p>{effect}</p>
+        <Form action={path}>
+          <input type="hidden" name="action" value={action} />
+          <input type="hidden" name="id" value={id} />
+          <div class="actions">
+            <button class="danger">{BUTTONS[action]}</button>
+            <ButtonLink to={path} kind="second">
+              Go back
+            </ButtonLink>
+          </div>
+        </Form>
+      </>
+    ),
+  };
+}
+
+/** Says exactly what has ended: several assistants can have the same name. */
+function Ended(props: EndedThing & Pick<PageData, 'organization'>): VNode {
+  const { action, name, host, since, organization } = props;
+  const time = <Moment time={new Date(since)} />;
+  const what = <Foreign text={name} />;
+  if (action === 'disconnect')
+    return (
+      <Notice kind="good">
+        {what} ({host}), allowed {time}, can no longer act for you.
+      </Notice>
+    );
+  if (action === 'unlink')
+    return (
+      <Notice kind="good">
+        Your account at {what}, connected {time}, is no longer connected to {organization}.
+      </Notice>
+    );
+  return (
+    <Notice kind="good">
+      The link for {what}, sent {time}, no longer works.
+    </Notice>
+  );
 }
 
 /** The entries of a list, or a sentence in their place. */

@@ -14,6 +14,7 @@ import { UnlinkingService } from '../merchant-gateway/index.js';
 import { SignInLinksService, type SignInLinkResponse } from '../sign-in-links/index.js';
 
 const ROWS = 20;
+const MERCHANT_ID = /^\d{1,9}$/;
 
 /** A user of a partner. */
 export interface PageUser {
@@ -32,6 +33,21 @@ export interface UserOverview {
   readonly agents: AgentConnectionListResponse;
   readonly accounts: MerchantAccountPage;
   readonly links: readonly SignInLinkResponse[];
+}
+
+export const END_ACTIONS = ['disconnect', 'unlink', 'cancel'] as const;
+export type EndAction = (typeof END_ACTIONS)[number];
+
+/** An agent, account or link that the user can end. */
+export interface Endable {
+  readonly action: EndAction;
+  readonly id: string;
+  /** Of the agent or the merchant. Several can have the same. */
+  readonly name: string;
+  /** The host of an agent; null for an account and a link. */
+  readonly host: string | null;
+  /** Since when the agent or the account is connected; when a link was created. */
+  readonly since: Date;
 }
 
 /** Shows users who acts for them, and ends agents, accounts and links at their request. Ending one twice has no effect. */
@@ -56,6 +72,32 @@ export class UserPageService {
     return { agents, accounts, links };
   }
 
+  /** Returns what the user asks to end; undefined if it has ended, or is not theirs. */
+  async find(user: PageUser, action: EndAction, id: string): Promise<Endable | undefined> {
+    const found = await unlessRefused(() => this[`${action}able`](user, id));
+    return found && { action, id, ...found };
+  }
+
+  protected async disconnectable({ client, externalUserId }: PageUser, id: string): Promise<Found> {
+    const connection = await this.connections.require(client, id);
+    if (connection.externalUserId !== externalUserId || connection.endedAt !== null) return undefined;
+    const { agentName, agentHost, createdAt } = connection;
+    return { name: agentName, host: agentHost, since: createdAt };
+  }
+
+  protected async unlinkable({ client, externalUserId }: PageUser, id: string): Promise<Found> {
+    if (!MERCHANT_ID.test(id)) return undefined;
+    const { clientId } = client;
+    const account = await this.accounts.find({ clientId, externalUserId, merchantId: Number(id) });
+    if (account?.state !== 'connected') return undefined;
+    return { name: account.merchant.name, host: null, since: account.since };
+  }
+
+  protected async cancelable(user: PageUser, id: string): Promise<Found> {
+    const link = (await this.links.pendingOf(user, ROWS)).find((each) => each.id === id);
+    return link && { name: link.merchant.name, host: null, since: link.created_at };
+  }
+
   async disconnect({ client, externalUserId }: PageUser, id: string, origin: RequestOrigin): Promise<void> {
     const connection = await unlessRefused(() => this.connections.require(client, id));
     if (connection?.externalUserId !== externalUserId) return;
@@ -64,7 +106,7 @@ export class UserPageService {
   }
 
   async unlink(user: PageUser, merchant: string, origin: RequestOrigin): Promise<void> {
-    if (!/^\d{1,9}$/.test(merchant)) return;
+    if (!MERCHANT_ID.test(merchant)) return;
     await unlessRefused(() =>
       this.auditLog.inTurn(user.client.organizationId, () =>
         this.unlinkAndRecord(user, Number(merchant), origin),
@@ -93,6 +135,8 @@ export class UserPageService {
     await unlessRefused(() => this.links.cancelByUser({ client, externalUserId }, id, actor));
   }
 }
+
+type Found = Omit<Endable, 'action' | 'id'> | undefined;
 
 /** Returns undefined if the thing that the user wants to end does not exist or has ended, for example in another tab. */
 async function unlessRefused<Result>(work: () => Promise<Result>): Promise<Result | undefined> {

@@ -5,6 +5,7 @@ import { clearCookie, cookieOf, setCookie } from '../../infrastructure/http/inde
 import { browserOf } from '../../infrastructure/pages/index.js';
 import { Clock, MINUTE } from '../../infrastructure/time/index.js';
 import { IdentificationsService, type AgentIssuer, type PageLogin } from '../agent-authorization/index.js';
+import type { Endable } from './user-page.service.js';
 
 const COOKIE = 'user_page';
 /** Milliseconds after the end of the login, which is 10 minutes after it began. */
@@ -14,7 +15,17 @@ const LONGER_THAN_LOGIN = 5 * MINUTE;
 interface UserSession {
   readonly externalUserId: string;
   readonly expiresAt: number;
+  /** What the user has just ended, which no longer exists when the page says so. */
+  readonly ended?: EndedThing | undefined;
 }
+
+interface RequestAndResponse {
+  readonly request: Request;
+  readonly response: Response;
+}
+
+/** As JSON: with the time in ISO 8601. */
+export type EndedThing = Omit<Endable, 'since'> & { readonly since: string };
 
 /**
  * The cookie with which a user stays on the page: for 15 minutes from the beginning of the login, in one browser, at one API client. No
@@ -32,17 +43,31 @@ export class UserSessions {
   async open(
     client: AgentIssuer,
     loginId: string,
-    { request, response }: { readonly request: Request; readonly response: Response },
+    { request, response }: RequestAndResponse,
   ): Promise<boolean> {
     const browser = browserOf(request);
     const login = await this.identifications.findFinished(client, loginId, loginOf(client), browser);
     if (!login || login.externalUserId === null || browser === undefined) return false;
     const { externalUserId } = login;
     const expiresAt = login.expiresAt.getTime() + LONGER_THAN_LOGIN;
-    const session: UserSession = { externalUserId, expiresAt };
-    const sealed = this.sealer.seal(JSON.stringify(session), ownerOf(client, browser));
-    setCookie(response, COOKIE, sealed.toString('base64url'), new Date(expiresAt));
+    this.set(client, browser, { externalUserId, expiresAt }, response);
     return true;
+  }
+
+  /** Remembers what the user has ended, or forgets it, once the page has said so. */
+  remember(
+    client: AgentIssuer,
+    { externalUserId, expiresAt }: UserSession,
+    ended: EndedThing | undefined,
+    { request, response }: RequestAndResponse,
+  ): void {
+    const browser = browserOf(request);
+    if (browser !== undefined) this.set(client, browser, { externalUserId, expiresAt, ended }, response);
+  }
+
+  private set(client: AgentIssuer, browser: string, session: UserSession, response: Response): void {
+    const sealed = this.sealer.seal(JSON.stringify(session), ownerOf(client, browser));
+    setCookie(response, COOKIE, sealed.toString('base64url'), new Date(session.expiresAt));
   }
 
   /** Returns who has opened the page, if the cookie says so. */
@@ -61,10 +86,7 @@ export class UserSessions {
   }
 
   /** Closes the page. No login of the browser can open it again: the user may have logged in more than once. */
-  async close(
-    client: AgentIssuer,
-    { request, response }: { readonly request: Request; readonly response: Response },
-  ): Promise<void> {
+  async close(client: AgentIssuer, { request, response }: RequestAndResponse): Promise<void> {
     const browser = browserOf(request);
     if (browser !== undefined) await this.identifications.endAll(client, loginOf(client), browser);
     clearCookie(response, COOKIE);

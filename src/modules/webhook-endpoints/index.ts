@@ -6,6 +6,7 @@ export {
   endpointPath,
   EndpointPipe,
   EndpointStatus,
+  pageOfEndpoint,
   type EndpointVisit,
 } from './pages/endpoint-parts.pages.js';
 export { ENDPOINT_ID_PARAMETER, type WebhookEndpointResponse } from './webhook-endpoints.dto.js';

@@ -42,20 +42,24 @@ export function HeaderLinesField(): PropertyDecorator {
   return Field(
     { in: 'form', required: false, schema: { type: String } as ApiPropertyOptions, keepsBlank: true },
     HasValidContents((lines, field) => {
-      const headers = headersIn(lines as string);
-      return headers
-        ? validateHeaders(headers, field, true)
-        : `The ${field} field must have lines such as “X-Api-Key: value”.`;
+      const refused = linesOf(lines as string).findIndex(
+        (line) => line.trim() !== '' && !NAME.test(HEADER_LINE.exec(line)?.[1] ?? ''),
+      );
+      if (refused >= 0)
+        return `Line ${refused + 1} of the ${field} field must be a name of letters, digits, hyphens, underscores and dots, a colon and a value, such as “X-Api-Key: value”.`;
+      return validateHeaders(headersIn(lines as string) ?? {}, field, true);
     }),
   );
 }
 
+const HEADER_LINE = /^\s*([^\s:]+)\s*:\s*(.*?)\s*$/s;
+const linesOf = (text: string): string[] => String(text).split(/\r?\n/);
+
 /** Returns the headers in lines; a name without a value removes the header. Returns undefined for a line without a name. */
 export function headersIn(lines = ''): HeaderChanges | undefined {
-  const pairs = String(lines)
-    .split(/\r?\n/)
+  const pairs = linesOf(lines)
     .filter((line) => line.trim() !== '')
-    .map((line) => /^\s*([^\s:]+)\s*:\s*(.*?)\s*$/s.exec(line));
+    .map((line) => HEADER_LINE.exec(line));
   if (pairs.includes(null)) return undefined;
   return Object.fromEntries(pairs.map((pair) => [pair?.[1] ?? '', pair?.[2] || null]));
 }

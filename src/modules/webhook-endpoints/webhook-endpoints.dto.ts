@@ -26,11 +26,10 @@ import {
   EnumField,
   EnvironmentField,
   Field,
-  HasValidContents,
+  HasValidItems,
   IntegerField,
   MESSAGES,
   TextField,
-  validateItems,
   withMessage,
 } from '../../infrastructure/validation/index.js';
 import { ENVIRONMENT_MISMATCH } from '../../infrastructure/errors/index.js';
@@ -126,7 +125,7 @@ function validateEventName(name: unknown, field: string): string | undefined {
 const EVENTS_VALIDATORS = [
   IsArray(withMessage(MESSAGES.array)),
   ArrayNotEmpty(withMessage(MESSAGES.required)),
-  HasValidContents((events, field) => validateItems(events as readonly unknown[], field, validateEventName)),
+  HasValidItems(validateEventName),
 ];
 
 const SIGNING = enumeration(
@@ -134,6 +133,7 @@ const SIGNING = enumeration(
   SIGNINGS,
   'What makes the header `webhook-signature` of the deliveries to a webhook endpoint. `client`: the secret of the API client. ' +
     '`hmac`: a secret that only this endpoint has. `ed25519`: a private key that never leaves the service.',
+  ['ClientSecret', 'Hmac', 'Ed25519'],
 );
 const EXAMPLE_SIGNING_KEY = 'whsec_x9Vb1Yk3n8mJrT5pQ2wL7cZ4dG6hF0sA1eR9uI3oK2M=';
 const HEADERS_DESCRIPTION =

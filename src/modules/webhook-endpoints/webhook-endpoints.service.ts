@@ -1,7 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { isDeepStrictEqual } from 'node:util';
 import { Injectable } from '@nestjs/common';
-import { isUUID } from 'class-validator';
 import {
   AccessibleClients,
   mayPerform,
@@ -331,8 +330,8 @@ export class WebhookEndpointsService implements WebhookFilterOptions {
     await this.auditLog.record({ action, actor, target, changes });
   }
 
-  private async find(id: string): Promise<WebhookEndpoint | null> {
-    return isUUID(id) ? this.transaction.manager.findOneBy(WebhookEndpoint, { id }) : null;
+  private find(id: string): Promise<WebhookEndpoint | null> {
+    return this.transaction.findById(WebhookEndpoint, { id });
   }
 
   /** Returns the endpoint and locks it, so that concurrent changes run one after the other. */
@@ -371,9 +370,8 @@ function auditedOf({
   events,
   status,
   signing,
-  header_names: names,
+  header_names: headers,
 }: WebhookEndpointResponse) {
-  const headers = names.join(', ');
   return { url: maskedUrl(url), description, events: events ?? 'all', status, signing, headers };
 }
 

@@ -506,6 +506,7 @@ describe('The authorization endpoint', () => {
       '&response_type=code&state=the+state&client_id=',
     ],
     ['a scope of other servers', '&scope=accounts:read+offline_access'],
+    ['scopes that are separated by a comma', '&scope=accounts:read,offline_access'],
     ['scopes of other servers only', '&scope=openid+email+profile'],
     ['a scope in quotation marks', '&scope=%22accounts:read%22'],
   ])('accepts %s', async (_title, more) => {
@@ -516,7 +517,7 @@ describe('The authorization endpoint', () => {
     const parameters = returned(await visitor.fill(location ?? '', { action: 'approve' }));
     expect(parameters.get('state')).toBe('the state');
     const { body } = await agent.redeem(parameters.get('code') ?? '');
-    const isReader = more.includes('accounts:read+');
+    const isReader = /accounts:read[+,]/.test(more);
     expect(body.scope).toBe(isReader ? 'accounts:read' : 'accounts:read sign_in_links:write');
   });
 
@@ -535,6 +536,7 @@ describe('The authorization endpoint', () => {
     ['itself', (resource: string) => [resource]],
     ['itself twice', (resource: string) => [resource, resource]],
     ['a slash at the end', (resource: string) => [`${resource}/`]],
+    ['a query', (resource: string) => [`${resource}?utm_source=plugin`]],
     [
       'other cases',
       (resource: string) => [resource.replace('http:', 'HTTP:'), resource.replace('/mcp/', '/MCP/')],

@@ -760,7 +760,7 @@ describe('The pages of the dashboard', () => {
       location: '/dashboard/development/agents?done=disconnected',
     });
     expect((await member.get('/dashboard/development/agents?external_user_id=shown')).text).toContain(
-      'This user has no connected agents',
+      'This customer has no connected agents',
     );
     expect((await member.get('/dashboard/development/agents?host=')).status).toBe(200);
     expect((await member.get('/dashboard/development/agents?limit=x')).status).toBe(400);

@@ -353,9 +353,17 @@ describe('The protocol of the agent connector', () => {
     expect((await send([LIST], { accept })).message).toHaveLength(1);
   });
 
-  it('acknowledges notifications', async () => {
-    const { status, message } = await send({ jsonrpc: '2.0', method: 'notifications/initialized' });
-    expect([status, message]).toEqual([202, undefined]);
+  it('acknowledges notifications, and responds to those that clients send as requests', async () => {
+    const initialized = { jsonrpc: '2.0', method: 'notifications/initialized' };
+    for (const notification of [initialized, { ...initialized, id: null }]) {
+      const { status, message } = await send(notification);
+      expect([status, message]).toEqual([202, undefined]);
+    }
+    const cancelled = { ...initialized, method: 'notifications/cancelled', params: { requestId: 1 } };
+    for (const notification of [initialized, { ...initialized, params: {} }, cancelled]) {
+      const { status, message } = await send({ ...notification, id: 2 });
+      expect([status, message]).toEqual([200, { jsonrpc: '2.0', id: 2, result: {} }]);
+    }
   });
 
   it('requires JSON of at most 512 KiB, and a client that accepts one of both kinds of response', async () => {
@@ -1168,6 +1176,8 @@ describe('The limits of the agent connector', () => {
 
   it.each([
     ['agents.example.com', 404],
+    ['Agents.example.com:443', 404],
+    ['agents.example.com.', 404],
     ['dashboard.example.com', 200],
     ['10.0.0.7:3000', 200],
   ])('leave no metadata of the device flow on the connector’s own host: %s', async (host, status) => {

@@ -132,6 +132,19 @@ describe('Rotating a secret', () => {
     expect(left / HOUR).toBeCloseTo(168, 1);
   });
 
+  it('keeps only the secrets with which webhooks in progress may be signed', async () => {
+    const { login, clientId } = await fresh();
+    for (let rotation = 0; rotation < 4; rotation += 1)
+      await act('rotate', clientId, login, { overlap_hours: '0' });
+    const rows = await service.database.query(
+      'SELECT version FROM api_secret WHERE client_id = $1 ORDER BY version',
+      [clientId],
+    );
+    expect(rows).toEqual([{ version: 3 }, { version: 4 }, { version: 5 }]);
+    await act('rotate', clientId, login, DAY_OF_OVERLAP);
+    expect(await stateOf(clientId, login)).toMatchObject({ newestVersion: 6, signingVersion: 5 });
+  });
+
   it('accepts exactly 1 of 20 concurrent rotations, and records it once', async () => {
     const { clientId, secret: old } = service.production;
     const entries = await auditedBy(service, async () => {

@@ -1,9 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import type { Request } from 'express';
+import { DataSource } from 'typeorm';
 import { CredentialsCheck, SCOPES, type Scope } from '../../../src/infrastructure/auth/index.js';
 import { openRequestContext } from '../../../src/infrastructure/http/index.js';
 import { DAY, HOUR, SECOND } from '../../../src/infrastructure/time/index.js';
 import { ApiClientsService } from '../../../src/modules/api-clients/index.js';
+import { ApiKey } from '../../../src/modules/api-keys/api-key.entity.js';
 import { ApiKeysService } from '../../../src/modules/api-keys/index.js';
 import { actorOf, AuditLog } from '../../../src/modules/audit-logs/index.js';
 import { auditEntries, type AuditEntry } from '../../support/logs/audited.js';
@@ -22,6 +24,7 @@ interface Operation {
   readonly path: string;
   readonly isForm: boolean;
   readonly isPlatform: boolean;
+  readonly takesBearer: boolean;
   readonly hasBody: boolean;
   readonly scope: Scope | 'any';
 }
@@ -51,6 +54,7 @@ const OPERATIONS = Object.entries(paths).flatMap(([path, methods]) =>
         path: `${path.replaceAll(/\{\w+\}/g, UNKNOWN_ID)}${query}`,
         isForm: 'application/x-www-form-urlencoded' in (requestBody?.content ?? {}),
         isPlatform: security.some((each) => 'basic' in each),
+        takesBearer: security.some((each) => 'bearer' in each),
         hasBody: requestBody !== undefined,
         scope,
       };
@@ -130,10 +134,10 @@ async function outcomeOf(
   return body['error_code'] === 'INSUFFICIENT_SCOPE' ? 'scope' : 'admitted';
 }
 
+const asBearer = ({ secret }: Made): Record<string, string> => ({ authorization: `Bearer ${secret}` });
 /** How a key is sent to the operation. */
-const sent = ({ isPlatform }: Operation, key: Made): Record<string, string> => ({
-  authorization: isPlatform ? basic(key) : `Bearer ${key.secret}`,
-});
+const sent = ({ isPlatform }: Operation, key: Made): Record<string, string> =>
+  isPlatform ? { authorization: basic(key) } : asBearer(key);
 
 describe('Every operation', () => {
   const keys = new Map<Scope, Made>();
@@ -181,16 +185,20 @@ describe('Every operation', () => {
   });
 
   it.each(OPERATIONS)('admits only what has its scope: $operationId', async (operation) => {
-    const { scope, isPlatform, path } = operation;
+    const { scope, isPlatform, takesBearer } = operation;
     const outcomes: Record<string, Outcome> = {};
     const expected: Record<string, Outcome> = {};
     for (const each of SCOPES) {
       const allowed = scope === 'any' || scope === each ? 'admitted' : 'scope';
       outcomes[each] = await outcomeOf(operation, sent(operation, keys.get(each) as Made));
       expected[each] = allowed;
-      // Introspection authenticates with Basic credentials alone.
       outcomes[`token ${each}`] = await outcomeOf(operation, { authorization: `Bearer ${tokens.get(each)}` });
-      expected[`token ${each}`] = path === '/oauth/introspect' ? 'refused' : allowed;
+      expected[`token ${each}`] = takesBearer ? allowed : 'refused';
+    }
+    const another = SCOPES.find((each) => each !== scope) as Scope;
+    for (const each of [scope === 'any' ? another : scope, another]) {
+      outcomes[`Bearer ${each}`] = await outcomeOf(operation, asBearer(keys.get(each) as Made));
+      expected[`Bearer ${each}`] = takesBearer ? (expected[each] as Outcome) : 'refused';
     }
     expect(outcomes).toEqual(expected);
     expect(await outcomeOf(operation, { authorization: basic(service.production) })).toBe(
@@ -200,7 +208,7 @@ describe('Every operation', () => {
   });
 
   it.each(OPERATIONS)('refuses the same way whatever is wrong: $operationId', async (operation) => {
-    const { isPlatform, method, path, hasBody, isForm } = operation;
+    const { isPlatform, takesBearer, method, path, hasBody, isForm } = operation;
     const responseOf = async (headers: Record<string, string>) => {
       const response = await service.request(path, {
         method,
@@ -217,9 +225,14 @@ describe('Every operation', () => {
     );
     expect(wrong.status).toBe(401);
     const { ended, expired, outside, otherEnvironment } = all;
-    for (const key of [ended, expired, outside, { ...all.every, secret: all.every.secret.slice(0, -1) }])
-      expect(await responseOf(sent(operation, key))).toEqual(wrong);
+    const refused = [ended, expired, outside, { ...all.every, secret: all.every.secret.slice(0, -1) }];
+    for (const key of refused) expect(await responseOf(sent(operation, key))).toEqual(wrong);
     if (!isPlatform) return;
+    const wrongToken = await responseOf({ authorization: 'Bearer wrong' });
+    expect(wrongToken.body['error_message']).toContain(
+      takesBearer ? 'The Bearer token is not accepted.' : 'must use the Basic scheme',
+    );
+    for (const key of refused) expect(await responseOf(asBearer(key))).toEqual(wrongToken);
     const { clientId } = service.production;
     expect(await responseOf({ authorization: basic({ ...otherEnvironment, clientId }) })).toEqual(wrong);
     expect(await responseOf({ authorization: basic(restricted) })).toEqual(wrong);
@@ -365,7 +378,11 @@ describe('An API key', () => {
       { ip: '', userAgent: '' },
     );
     const record = service.app.get(AuditLog).record({ action: 'external_user.erase', actor });
-    await expect(record).rejects.toMatchObject({ code: 'INVALID_API_KEYS' });
+    const challenge = expect.stringMatching(/^Basic /) as string;
+    await expect(record).rejects.toMatchObject({
+      code: 'INVALID_API_KEYS',
+      headers: { 'WWW-Authenticate': challenge },
+    });
   });
 
   it('is refused within 5 seconds after its end, by every process', async () => {
@@ -472,6 +489,18 @@ describe('An API key', () => {
     });
   });
 
+  it('records its last use although the clock was ahead at the use before', async () => {
+    const key = await makeKey();
+    await service.database.query(`UPDATE api_key SET last_used_at = now() + interval '1 day' WHERE id = $1`, [
+      key.id,
+    ]);
+    await service.request('/me', { token: key.secret });
+    await eventually('the use is recorded', async () => {
+      const used = 'SELECT FROM api_key WHERE id = $1 AND last_used_at <= now()';
+      return (await service.database.query(used, [key.id])).length === 1;
+    });
+  });
+
   it.each([
     [{ name: ' ' }, 'The name is blank.'],
     [{ name: 'x'.repeat(101) }, 'must not be greater than 100 characters'],
@@ -501,6 +530,28 @@ describe('An API key', () => {
     const others = await Promise.all(Array.from({ length: 60 }, (_, index) => create(`key ${index}`)));
     expect(others.filter((each) => each === undefined)).toHaveLength(49);
     expect(await keys.list(development.clientId)).toHaveLength(50);
+  });
+
+  it('is not listed after it was replaced and ended, and can be one of 100 replaced keys that are accepted', async () => {
+    const { development } = await service.anotherOrganization();
+    const keys = service.app.get(ApiKeysService);
+    let { stored } = await keys.create(development.clientId, { name: 'often', scopes: ['merchants:read'] });
+    const rotate = async (hours: number): Promise<void> =>
+      void ({ stored } = await keys.rotate(stored.id, hours));
+    for (let rotation = 0; rotation < 3; rotation += 1) await rotate(0);
+    let loaded = 0;
+    const { subscribers } = service.app.get(DataSource);
+    subscribers.push({ listenTo: () => ApiKey, afterLoad: () => void (loaded += 1) });
+    const listed = await keys.list(development.clientId);
+    subscribers.pop();
+    expect([loaded, listed.map(({ id }) => id)]).toEqual([1, [stored.id]]);
+    for (let rotation = 0; rotation < 100; rotation += 1) await rotate(1);
+    await expect(rotate(1)).rejects.toThrow('100 replaced keys of the API client are still accepted');
+    expect(await keys.list(development.clientId)).toHaveLength(101);
+    // After a leak, the key can be replaced nevertheless.
+    await rotate(0);
+    using _later = moveClock(service, HOUR + SECOND);
+    await rotate(1);
   });
 });
 
@@ -566,23 +617,49 @@ describe('The client credentials grant', () => {
     expect(await statusOf()).toBe(401);
   });
 
-  it('are checked again for responses that stay open', async () => {
-    const key = await makeKey(['webhook_events:read']);
-    const token = await accessTokenOf(key);
-    const check = service.app.get(CredentialsCheck, { strict: false });
-    const areAccepted = (authorization: string) => {
-      const request = { headers: { authorization }, socket: {}, ip: '127.0.0.1' } as unknown as Request;
-      openRequestContext(request);
-      return check.areAccepted(request, 'webhook_events:read');
-    };
-    const all = () =>
+  describe('are checked again for responses that stay open', () => {
+    const areAccepted = (...headers: string[]): Promise<boolean[]> =>
       Promise.all(
-        [basic(key), `Bearer ${token}`, basic(service.production)].map((each) => areAccepted(each)),
+        headers.map((authorization) => {
+          const request = { headers: { authorization }, socket: {}, ip: '127.0.0.1' } as unknown as Request;
+          openRequestContext(request);
+          return service.app
+            .get(CredentialsCheck, { strict: false })
+            .areAccepted(request, 'webhook_events:read');
+        }),
       );
-    expect(await all()).toEqual([true, true, true]);
-    await service.database.query("UPDATE api_key SET scopes = '{request_logs:read}' WHERE id = $1", [key.id]);
-    using _clock = moveClock(service, 6 * SECOND);
-    expect(await all()).toEqual([false, false, true]);
+
+    it('which end when the key loses the scope', async () => {
+      const key = await makeKey(['webhook_events:read']);
+      const all = [basic(key), `Bearer ${await accessTokenOf(key)}`, basic(service.production)];
+      expect(await areAccepted(...all)).toEqual([true, true, true]);
+      await service.database.query("UPDATE api_key SET scopes = '{request_logs:read}' WHERE id = $1", [
+        key.id,
+      ]);
+      using _clock = moveClock(service, 6 * SECOND);
+      expect(await areAccepted(...all)).toEqual([false, false, true]);
+    });
+
+    it('which end when the address is no longer one of the key', async () => {
+      const key = await makeKey(['webhook_events:read'], { ipRanges: ['127.0.0.0/8'] });
+      const all = [basic(key), `Bearer ${key.secret}`, `Bearer ${await accessTokenOf(key)}`];
+      expect(await areAccepted(...all)).toEqual([true, true, true]);
+      await service.database.query("UPDATE api_key SET ip_ranges = '{203.0.113.0/24}' WHERE id = $1", [
+        key.id,
+      ]);
+      using _clock = moveClock(service, 6 * SECOND);
+      expect(await areAccepted(...all)).toEqual([false, false, false]);
+    });
+
+    it('which stay open after a rotation until the overlap ends', async () => {
+      const key = await makeKey(['webhook_events:read']);
+      const all = [basic(key), `Bearer ${key.secret}`];
+      rememberSecret((await service.app.get(ApiKeysService).rotate(key.id, 2)).token);
+      using _before = moveClock(service, HOUR);
+      expect(await areAccepted(...all)).toEqual([true, true]);
+      using _after = moveClock(service, 2 * HOUR + 6 * SECOND);
+      expect(await areAccepted(...all)).toEqual([false, false]);
+    });
   });
 
   it('is in the metadata', async () => {

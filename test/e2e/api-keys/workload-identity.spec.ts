@@ -134,12 +134,32 @@ describe('The token of a workload', () => {
       'Subject begins with repo:example/shop:',
     ],
     [
+      'with a subject of GitHub with IDs',
+      { subject: 'repo:example@1234/shop@5678:*' },
+      { sub: 'repo:example@1234/shop@5678:ref:refs/heads/main' },
+      undefined,
+    ],
+    [
+      'with a subject of GitHub with another ID: the name belongs to another repository by now',
+      { subject: 'repo:example@1234/shop@5678:*' },
+      { sub: 'repo:example@1234/shop@9:ref:refs/heads/main' },
+      'Subject begins with repo:example@1234/shop@5678:',
+    ],
+    [
       'with no more than the beginning',
       { subject: 'repo:example/shop:*' },
       { sub: 'repo:example/shop:' },
       'Subject',
     ],
     ['with the claim of the trust', { claims: { repository: 'example/shop' } }, {}, undefined],
+    ['with a claim that is a Boolean', { claims: { verified: 'true' } }, { verified: true }, undefined],
+    ['with a claim that is a number', { claims: { project_id: '4711' } }, { project_id: 4711 }, undefined],
+    [
+      'with a claim that is a list',
+      { claims: { groups: 'ci' } },
+      { groups: ['ci'] },
+      'Claim groups is ci. It is “["ci"]”.',
+    ],
     [
       'with another claim',
       { claims: { repository: 'example/other' } },
@@ -325,6 +345,21 @@ describe('The keys of an issuer', () => {
     }
   });
 
+  it('that does not respond are awaited once for all requests, and not again for a minute', async () => {
+    const own = await StubIssuer.start();
+    own.responses.set('/jwks', { isSilent: true });
+    try {
+      const client = await trust({ issuer: own.url });
+      const send = async () => outcome(client, await own.sign(claims({ iss: own.url })));
+      expect(await Promise.all([send(), send(), send()])).toEqual(Array(3).fill('invalid_grant'));
+      expect(await send()).toBe('invalid_grant');
+      expect(own.requests).toEqual(['/.well-known/openid-configuration', '/jwks']);
+      expect(await lastReason(client.clientId)).toContain('The keys of the issuer cannot be read.');
+    } finally {
+      own.close();
+    }
+  }, 30_000);
+
   it.each<[string, object]>([
     [
       'has 1,024 bits',
@@ -368,7 +403,13 @@ describe('The pages of workloads', () => {
   it('create a trust from a preset, and say which rule a token breaks', async () => {
     const admin = await visitorWithRole(service, 'admin');
     const form = await admin.get(`${PATH}/workload?preset=github`);
-    expect(form.text).toContain('https://token.actions.githubusercontent.com');
+    for (const part of [
+      'https://token.actions.githubusercontent.com',
+      'repo:OWNER@OWNER_ID/REPOSITORY@REPOSITORY_ID:ref:refs/heads/main',
+      'since July 15, 2026',
+    ])
+      expect(form.text).toContain(part);
+    expect((await admin.get(`${PATH}/workload?preset=gitlab`)).text).not.toContain('July 15');
     const fields = { name: 'Deployment', 'scopes[]': 'webhook_endpoints:write', issuer: issuer.url };
     const evil = await admin.submit(`${PATH}/workload`, { ...fields, subject: 'repo:example/shop*' });
     expect([evil.status, evil.text]).toEqual([400, expect.stringContaining('must end with “:” or “/”')]);

@@ -134,6 +134,28 @@ describe('An entry of the audit log says what changed', () => {
   });
 });
 
+describe('A long list in an entry of the audit log', () => {
+  it('is complete, in several changes', async () => {
+    const groups = Array.from({ length: 30 }, (_, index) => `group-of-admins-${index}`);
+    const save = (values: readonly string[]) =>
+      owner.visitor.fill('/dashboard/single-sign-on', {
+        role_attribute: 'groups',
+        admin_values: values.join(', '),
+      });
+    await save(groups);
+    await save([...groups, 'everyone']);
+    const parts = (await changes()) ?? [];
+    const whole = (side: 'from' | 'to') => parts.flatMap((part) => part[side] ?? []).join(', ');
+    expect([whole('from'), whole('to')]).toEqual([groups.join(', '), [...groups, 'everyone'].join(', ')]);
+    for (const { field, to } of parts)
+      expect([field, (to ?? '').length < 257]).toEqual(['admin_values', true]);
+    const page = await owner.visitor.get('/dashboard/audit-log');
+    const [path = ''] = /\/dashboard\/audit-log\/entries\/[\w-]+/.exec(page.text) ?? [];
+    const sentence = `<li>admin values “${whole('from')}” → “${whole('to')}”</li>`;
+    expect((await owner.visitor.get(path)).text).toContain(sentence);
+  });
+});
+
 describe('The chain of the audit log', () => {
   const verify = () => service.app.get(AuditVerification).verify(owner.organizationId);
 

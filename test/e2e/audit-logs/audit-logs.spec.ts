@@ -301,6 +301,7 @@ describe('Period of GET /audit_logs', () => {
     [{ start: '0000-01-01T00:00:00-23:59', end: '9999-12-31T23:59:59+23:59' }, 0, 5],
     [{ start: '2026-01-01T05:30:01+05:30', end: '2026-02-28T18:59:59-05:00' }, 3, 5],
     [{ start: '2025-12-31T19:00:00.0011-05:00', end: '2026-01-01T00:00:01+00:00' }, 2, 4],
+    [{ start: '2026-01-01T05:30+05:30[Asia/Kolkata]', end: '2026-01-01 00:00:00.999+00' }, 0, 3],
   ])('includes both ends: %j', async (query, from, to) => {
     expect(await timesWithin(query)).toEqual(TIMES.slice(from, to));
   });

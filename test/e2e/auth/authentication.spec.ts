@@ -20,6 +20,8 @@ const INVALID_API_KEYS = error('INVALID_INPUT', 'INVALID_API_KEYS', 'Invalid cli
 const NO_CREDENTIALS =
   'The request has no credentials. Send client_id and secret with the Basic scheme in the Authorization header.';
 const ANOTHER_SCHEME = 'The Authorization header must use the Basic scheme, with client_id and secret.';
+const REFUSED_TOKEN =
+  'The Bearer token is not accepted. Send an API key, an access token that was issued for one, or client_id and secret with the Basic scheme.';
 const MALFORMED = 'The Basic credentials are malformed: send the base64 encoding of client_id:secret.';
 
 const service = useTestApp();
@@ -90,7 +92,8 @@ describe('Basic credentials', () => {
     ['an empty header', () => '', NO_CREDENTIALS],
     ['the scheme alone', () => 'Basic', MALFORMED],
     ['the scheme and a space', () => 'Basic ', MALFORMED],
-    ['another scheme', () => `Bearer ${encoded()}`, ANOTHER_SCHEME],
+    ['another scheme', () => `Digest ${encoded()}`, ANOTHER_SCHEME],
+    ['credentials in a Bearer token', () => `Bearer ${encoded()}`, REFUSED_TOKEN],
     ['a scheme that begins alike', () => `Basics ${encoded()}`, ANOTHER_SCHEME],
     ['no scheme', () => encoded(), ANOTHER_SCHEME],
     ['no space behind the scheme', () => `Basic${encoded()}`, ANOTHER_SCHEME],

@@ -5,6 +5,7 @@ import { TransactionHost } from '@nestjs-cls/transactional';
 import { Transaction } from '../../../src/infrastructure/database/index.js';
 import { HOUR } from '../../../src/infrastructure/time/index.js';
 import { ApiClientsService } from '../../../src/modules/api-clients/index.js';
+import { ApiKeysService } from '../../../src/modules/api-keys/index.js';
 import { AccessGrant } from '../../../src/modules/dashboard-users/access-grant.entity.js';
 import {
   DashboardUsersRepository,
@@ -12,11 +13,13 @@ import {
 } from '../../../src/modules/dashboard-users/index.js';
 import { IDENTIFY_OPERATION_NAME } from '../../../src/modules/detected-accounts/index.js';
 import { mcpToken, toolCall } from '../../support/agents/agents.js';
+import { accessToken, sendForm } from '../../support/logins/device-flow.js';
 import { auditEntries } from '../../support/logs/audited.js';
 import { moveClock } from '../../support/clock.js';
 import { addUser } from '../../support/pages/dashboard-users.js';
 import { eventually } from '../../support/eventually.js';
-import { basic, useTestApp } from '../../support/test-app.js';
+import { rememberSecret } from '../../support/runner/run-directory.js';
+import { basic, useTestApp, type Login } from '../../support/test-app.js';
 import { visitorWithRole, type Visitor } from '../../support/pages/visitor.js';
 
 /** Milliseconds: longer than a body may take before its request is checked again. */
@@ -25,6 +28,14 @@ const SLOW = 1_100;
 const CACHED = 6_000;
 const FORM = 'application/x-www-form-urlencoded';
 const INVITATION = '/dashboard/users/invitations/new';
+const END_SESSIONS = 'DELETE FROM dashboard_session WHERE user_id = $1';
+
+/** Credentials of a request to the dashboard API, and how they end. */
+interface Credentials {
+  readonly token?: string;
+  readonly login?: Login;
+  readonly end: () => Promise<unknown>;
+}
 
 const service = useTestApp();
 const changeUser = (id: string, changes: object): Promise<void> =>
@@ -165,13 +176,14 @@ describe('A change that waits for another one', () => {
       return (await service.database.query(waiting)).length > 0;
     });
 
-  /** Does the work while the change waits for the lock on the users. */
+  /** Does the work while the change waits for the lock, by default that on the users. */
   async function whileItWaits<Result>(
     change: () => Promise<Result>,
     work: () => Promise<unknown>,
+    lock = () => users().lockUsersOf(service.organizationId),
   ): Promise<Result> {
     const { changing } = await service.app.get(TransactionHost).withTransaction(async () => {
-      await users().lockUsersOf(service.organizationId);
+      await lock();
       const started = change();
       await isWaiting();
       await work();
@@ -182,11 +194,7 @@ describe('A change that waits for another one', () => {
 
   it.each<[string, number, (userId: string) => Promise<unknown>]>([
     ['took the role of its user', 403, (id) => changeUser(id, { role: 'member' })],
-    [
-      'ended the login of its user',
-      401,
-      (id) => service.database.query('DELETE FROM dashboard_session WHERE user_id = $1', [id]),
-    ],
+    ['ended the login of its user', 401, (id) => service.database.query(END_SESSIONS, [id])],
   ])('is undone if the other one %s', async (_what, refused, work) => {
     const actor = await visitorWithRole(service, 'owner');
     const { id } = await addUser(service);
@@ -196,6 +204,41 @@ describe('A change that waits for another one', () => {
     const { status } = await whileItWaits(change, () => work(actor.login.userId));
     expect(status).toBe(refused);
     expect(await users().find(id)).not.toMatchObject({ role: 'owner' });
+  });
+
+  const sql = (statement: string, id: string) => service.database.query(statement, [id]);
+  const keyOf = async () => {
+    const { token, stored } = await service.app
+      .get(ApiKeysService)
+      .create(service.development.clientId, { name: 'Waits', scopes: ['webhook_endpoints:write'] });
+    rememberSecret(token);
+    return { token, end: () => sql('UPDATE api_key SET revoked_at = now() WHERE id = $1', stored.id) };
+  };
+  const tokenOf = async (login: Login) => {
+    const token = await accessToken(service, login);
+    const form = { token, client_id: service.development.clientId };
+    return { token, end: () => sendForm(service, '/oauth/revoke', form) };
+  };
+
+  it.each<[string, (login: Login) => Promise<Credentials>]>([
+    ['login', async (login) => ({ login, end: () => sql(END_SESSIONS, login.userId) })],
+    ['API key', keyOf],
+    ['access token', tokenOf],
+    [
+      'access token, with all others of its user,',
+      async (login) => ({ ...(await tokenOf(login)), end: () => users().endAccess(login.userId) }),
+    ],
+  ])('is undone if its %s ended', async (_what, begin) => {
+    const { end, ...credentials } = await begin(await service.login('owner'));
+    const url = `https://hooks.example.com/${randomUUID()}`;
+    const body = { environment: 'development', url };
+    const { status } = await whileItWaits(
+      () => service.request('/webhook-endpoints/create', { ...credentials, body }),
+      end,
+      () => service.app.get(Transaction).lock(`webhook-endpoints:${service.development.clientId}`),
+    );
+    const stored = await service.database.query('SELECT FROM webhook_endpoint WHERE url = $1', [url]);
+    expect([status, stored]).toEqual([401, []]);
   });
 
   it('also ends the grant that its user got meanwhile, if an operator disables the user', async () => {

@@ -194,6 +194,7 @@ describe('POST /apply', () => {
       ['HTTPS://Example.COM/Ada.PDF'],
       ['https://drive.google.com/file/d/1aB_-c/view?usp=sharing#page=1'],
       ['https://example.com:8443/a%20b'],
+      ['https://my_files.example.com/cv.pdf'],
       ['https://bücher.example/résumé.pdf'],
     ])('accepts %s', async (url) => {
       const { status, body } = await submitWith({ [field]: url });

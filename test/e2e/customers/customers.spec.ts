@@ -54,7 +54,23 @@ describe('The list of customers', () => {
       ['user-b', '0', '0', '0'],
       ['user-a', '0', '0', '0'],
     ]);
-    expect((await visitor.get(linkTo('user-c', text))).text).toContain('<h1>User user-c</h1>');
+    expect((await visitor.get(linkTo('user-c', text))).text).toContain('<h1>user-c</h1>');
+  });
+
+  it('leads to pages about one customer, which are called by the identifier', async () => {
+    const tabsOf = (text: string): (string | undefined)[] => {
+      const [, tabs = ''] = /<nav class="page-tabs"[^>]*>(.*?)<\/nav>/s.exec(text) ?? [];
+      return [...tabs.matchAll(/<a[^>]*>([^<]+)<\/a>/g)].map(([, label]) => label);
+    };
+    const others = ['Merchant accounts', 'Sign-in links'];
+    for (const name of ['external-users', 'merchant-accounts', 'sign-in-links']) {
+      const { text } = await visitor.get(`/dashboard/production/${name}?external_user_id=user-c`);
+      expect([name, text]).toEqual([name, expect.stringContaining('<h1>user-c</h1>')]);
+      expect(text).toContain('<title>user-c · Production · Merchant Connectivity</title>');
+      expect(text).toContain('<p class="parent"><a href="/dashboard/production/customers">Customers</a></p>');
+      expect([name, tabsOf(text)]).toEqual([name, ['Summary', ...others]]);
+    }
+    expect(tabsOf((await visitor.get(PATH)).text)).toEqual(['All customers', 'Find or erase', ...others]);
   });
 
   it('counts each entry once, however often the job runs', async () => {
@@ -124,6 +140,22 @@ describe('The list of customers', () => {
     expect(await usersOn()).toContain('user-3');
   });
 
+  it('gets few users in each transaction, because long identifiers take milliseconds each', async () => {
+    await service.database.query(
+      `INSERT INTO request_log (client_id, environment, created_at, type, method, path, status_code, latency_ms, external_user_id)
+       SELECT $1, 'production', now() - interval '20 days', 'request', 'POST', '/events', 200, 1, 'user-' || n
+         FROM generate_series(1, 1500) n`,
+      [production.clientId],
+    );
+    await job().update();
+    const [row] = await service.database.query<{ users: number; most: number }>(
+      `SELECT sum(count)::integer AS users, max(count)::integer AS most
+         FROM (SELECT count(*) FROM customer_search GROUP BY xmin::text) added`,
+    );
+    expect(row?.users).toBe(1500);
+    expect(row?.most).toBeLessThanOrEqual(500);
+  });
+
   it('finds nothing that has the letters in another order, and leads to each page', async () => {
     await logged(Array.from({ length: 120 }, (_, index) => `user-${String(index).padStart(3, '0')}`));
     const { text } = await visitor.get(`${PATH}?search=resu`);
@@ -153,7 +185,7 @@ describe('The list of customers', () => {
   it('is the tab of pages that keep the customer', async () => {
     await logged(['user-1']);
     const one = await visitor.get('/dashboard/production/external-users?external_user_id=user-1');
-    expect(linkTo('All customers', one.text)).toBe(PATH);
+    expect(linkTo('Customers', one.text.slice(one.text.indexOf('class="parent"')))).toBe(PATH);
     const accounts = linkTo('Merchant accounts', one.text);
     expect(accounts).toBe('/dashboard/production/merchant-accounts?external_user_id=user-1');
     const links = linkTo('Sign-in links', (await visitor.get(accounts)).text);

@@ -601,12 +601,27 @@ describe('An email', () => {
     '535 5.7.8 Credentials invalid',
     '553 5.1.8 Sender address rejected: domain not found',
     '550 5.7.26 Unauthenticated email from example.com is not accepted',
+    // Postfix, Exim, Exchange, its cloud, Gmail, and Amazon SES in its sandbox.
+    '554 5.7.1 <relay@example.com>: Relay access denied',
+    '550 relay not permitted',
+    '550 5.7.54 SMTP; Unable to relay recipient in non-accepted domain',
+    '550 5.7.60 SMTP; Client does not have permissions to send as this sender',
+    '554 5.2.252 SendAsDenied; noreply@example.com not allowed to send as other@example.com',
+    '550 5.7.708 Service unavailable. Access denied, traffic not accepted from this IP',
+    '550 5.4.5 Daily user sending limit exceeded',
+    '554 5.7.1 Service unavailable; Client host [203.0.113.7] blocked using zen.example.org',
+    '554 Message rejected: Email address is not verified. The following identities failed the check',
   ])('is repeated if the server names a problem of the sender: %s', async (reply) => {
-    smtp.onRecipient = () => reply;
-    const { email } = await invite();
-    await sendEmails(app);
-    expect(await emailsOf(email)).toMatchObject([{ outcome: null, attempts: 1, is_empty: false }]);
-    smtp.onRecipient = () => '250 OK';
+    for (const [toRecipient, toMessage] of [
+      [reply, '250 Accepted'],
+      ['250 OK', reply],
+    ] as const) {
+      Object.assign(smtp, { onRecipient: () => toRecipient, onMessage: () => toMessage });
+      const { email } = await invite();
+      await sendEmails(app);
+      expect(await emailsOf(email)).toMatchObject([{ outcome: null, attempts: 1, is_empty: false }]);
+    }
+    Object.assign(smtp, { onRecipient: () => '250 OK', onMessage: () => '250 Accepted' });
   });
 
   it('is stored without its content in clear, and repeated after growing pauses while the mail server defers it', async () => {
@@ -813,6 +828,7 @@ describe('An email', () => {
     ['552 ADDRESS: over quota', '552', 'the mailbox is full'],
     ['554 5.7.1 ADDRESS: not welcome', '554 5.7.1', 'it does not accept emails from this service'],
     ['554 no', '554', 'it gave no reason'],
+    ['550 5.1.1 <relay@example.com>: unknown', '550 5.1.1', 'the address does not exist'],
   ])(
     'that is refused with %s is shown to the inviter, who can send it again',
     async (text, reply, reason) => {

@@ -44,10 +44,17 @@ const expectRefused = ({ status, problem }: FormResponse, message: string, expec
   expect([status, problem]).toEqual([expected, message]);
 
 describe('An access grant', () => {
-  it('is shown as the temporary role if it is the highest', async () => {
+  it('is shown as the temporary role if it is the highest, however many grants others have', async () => {
     const { userId, email } = await service.login('member');
     await grant({ email }, { role: 'owner', expires_in: String(7 * ONE_DAY) });
     await grant({ email });
+    const other = await service.login('member');
+    await service.database.query(
+      `INSERT INTO access_grant (id, user_id, role, reason, created_at, created_by, expires_at)
+       SELECT gen_random_uuid(), $1, 'admin', 'New', now() + interval '1 hour', 'a@example.com', now() + interval '1 day'
+         FROM generate_series(1, 200) n`,
+      [other.userId],
+    );
     const { text } = await openPage(service, owner, `/dashboard/users?search=${email}`);
     expect(text).toContain('Member (temporarily Owner)');
     expect((await openPage(service, owner, `/dashboard/users/${userId}`)).text).toContain('Owner until');

@@ -6,7 +6,12 @@ import pg from 'pg';
 import { Logger } from '@nestjs/common';
 import { DataSource } from 'typeorm';
 import { dataSourceOptions } from '../../../src/infrastructure/database/data-source-options.js';
-import { advisoryLockKey, checkDatabase, migrate } from '../../../src/infrastructure/database/index.js';
+import {
+  advisoryLockKey,
+  checkDatabase,
+  KeyedQueue,
+  migrate,
+} from '../../../src/infrastructure/database/index.js';
 import { createIndexConcurrently } from '../../../src/infrastructure/database/migrations/concurrent-index.js';
 import { changeSchema } from '../../../src/infrastructure/database/migrations/schema-change.js';
 import { cloneDatabase, type TestDatabase } from '../../support/database/database.js';
@@ -71,6 +76,7 @@ describe('Migrations', () => {
 
     await dataSource.initialize();
     expect(dataSource.entityMetadatas.length).toBeGreaterThan(5);
+    inTurn(dataSource);
     const drift = await dataSource.driver.createSchemaBuilder().log();
     // Entities contain no constraints and indexes.
     const ofColumns = drift.upQueries
@@ -78,6 +84,19 @@ describe('Migrations', () => {
       .filter((query) => !/ DROP CONSTRAINT |^DROP INDEX /.test(query));
     expect(ofColumns).toEqual([]);
   });
+
+  /** Sends statements of a connection one after the other. The schema builder of TypeORM does not wait, which pg deprecates. */
+  function inTurn(source: DataSource): void {
+    const create = source.createQueryRunner.bind(source);
+    source.createQueryRunner = (mode) => {
+      const runner = create(mode);
+      const query = runner.query.bind(runner) as (...parameters: unknown[]) => Promise<unknown>;
+      const queue = new KeyedQueue(1);
+      runner.query = ((...parameters: unknown[]) =>
+        queue.run('', () => query(...parameters))) as typeof runner.query;
+      return runner;
+    };
+  }
 
   it('run once if processes start concurrently', async () => {
     const done = await Promise.all(Array.from({ length: 4 }, () => migrate(database.url)));

@@ -7,6 +7,7 @@ import { EVENT_NAMES, type AnyEvent } from '../../../src/infrastructure/event-ca
 import { EventsService } from '../../../src/modules/events/events.service.js';
 import { WebhookPublisher } from '../../../src/modules/webhooks/index.js';
 import { newEvent } from '../../../src/modules/webhooks/events/event-body.js';
+import { PublishedEventsRepository } from '../../../src/modules/webhooks/events/published-events.repository.js';
 import { PublicationsBatch } from '../../../src/modules/webhooks/queue/publications.batch.js';
 import { moveClock } from '../../support/clock.js';
 import { eventually } from '../../support/eventually.js';
@@ -508,6 +509,31 @@ describe('GET /events/{id}', () => {
       external_user_id: null,
       deliveries: [],
     });
+  });
+
+  it('occupies one connection for a client whose queue takes long to read, however often it is requested', async () => {
+    const id = await published(statusUpdate());
+    const other = await published(statusUpdate({ client_id: service.production.clientId }));
+    const repository = service.app.get(PublishedEventsRepository);
+    const pending = repository.pending.bind(repository);
+    let go = (): void => undefined;
+    const read = new Promise<void>((resolve) => (go = resolve));
+    let reading = 0;
+    Object.assign(repository, {
+      pending: async (of: string, ids: readonly string[]) => {
+        if (of === clientId) reading += 1;
+        if (of === clientId) await read;
+        return pending(of, ids);
+      },
+    });
+    const slow = Array.from({ length: 5 }, () => statusOf(id));
+    await eventually('the queue is read', () => reading > 0);
+    await statusOf(other);
+    expect(reading).toBe(1);
+    go();
+    await Promise.all(slow);
+    Reflect.deleteProperty(repository, 'pending');
+    expect(reading).toBe(5);
   });
 
   it.each([UNKNOWN_ID, 'unknown'])('does not find %s', async (id) => {

@@ -3,10 +3,14 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { TransactionHost } from '@nestjs-cls/transactional';
 import { DataSource } from 'typeorm';
 import { Transaction } from '../../../src/infrastructure/database/index.js';
-import { MINUTE, SECOND } from '../../../src/infrastructure/time/index.js';
+import { Clock, MINUTE, SECOND } from '../../../src/infrastructure/time/index.js';
 import type { IssuedCredentials } from '../../../src/modules/api-clients/index.js';
 import { DetectedAccountsRepository } from '../../../src/modules/detected-accounts/detected-accounts.repository.js';
 import { UserErasuresJob } from '../../../src/modules/external-users/user-erasures.job.js';
+import {
+  UserErasuresRepository,
+  type ClaimedErasure,
+} from '../../../src/modules/external-users/user-erasures.repository.js';
 import { RequestLogRepository, RequestLogWriter } from '../../../src/modules/request-logs/index.js';
 import type { LoggedAttempt } from '../../../src/modules/request-logs/request-log-entry.js';
 import { EntrySpool } from '../../../src/modules/request-logs/writing/entry-spool.js';
@@ -1042,6 +1046,58 @@ describe('An erasure', () => {
     expect(order).toHaveLength(41);
     expect(order.slice(0, 2).map(({ client_id }) => client_id)).toContain(late.clientId);
   });
+
+  it('does not wait longer for a client that was served while a clock was ahead', async () => {
+    const { development: served } = await service.anotherOrganization();
+    const { development: other } = await service.anotherOrganization();
+    const [user, users] = [newUser(), Array.from({ length: 3 }, newUser)];
+    await erase(user, served);
+    for (const each of users) await erase(each, other);
+    await service.database.query(
+      `UPDATE user_erasure SET claimed_at = now() + interval '1 day' WHERE client_id = $1`,
+      [served.clientId],
+    );
+    expect([await claim(), await claim()].map(({ clientId }) => clientId)).toContain(served.clientId);
+    await finishErasures(service);
+  });
+
+  it('is found without reading all others that wait', async () => {
+    let rowsRead = 0;
+    let claimed: ClaimedErasure[] = [];
+    const rolledBack = inTransaction(async () => {
+      const { manager } = service.app.get(Transaction);
+      await manager.query(
+        `INSERT INTO user_erasure (id, client_id, pseudonym, external_user_id_sealed, requested_at, due_at)
+         SELECT gen_random_uuid(), CASE WHEN n <= 2000 THEN $1 ELSE $2 END::uuid, 'erased_' || n, '', now(), now()
+           FROM generate_series(1, 2001) n`,
+        [service.development.clientId, service.production.clientId],
+      );
+      await manager.query('ANALYZE user_erasure');
+      const counted = async (): Promise<number> => {
+        const [row] = await manager.query<[{ count: number }]>(
+          `SELECT (seq_tup_read + idx_tup_fetch)::integer AS count FROM pg_stat_xact_user_tables WHERE relname = 'user_erasure'`,
+        );
+        return row.count;
+      };
+      const before = await counted();
+      claimed = [await claim(), await claim()];
+      rowsRead = (await counted()) - before;
+      throw new Error('Undo');
+    });
+    await expect(rolledBack).rejects.toThrow('Undo');
+    expect(new Set(claimed.map(({ clientId }) => clientId)).size).toBe(2);
+    expect(rowsRead).toBeLessThan(200);
+  });
+
+  /** Claims an erasure as the job does. */
+  async function claim(): Promise<ClaimedErasure> {
+    const now = service.app.get(Clock).now();
+    const claimed = await service.app
+      .get(UserErasuresRepository)
+      .claim(now, new Date(now.getTime() + 30 * SECOND));
+    if (!claimed) throw new Error('No erasure is due');
+    return claimed;
+  }
 
   /** Sends requests of other users until the work is done. @returns how many were answered before */
   async function requestsDuring(work: Promise<unknown>): Promise<number> {

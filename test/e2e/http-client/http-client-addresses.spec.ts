@@ -249,12 +249,15 @@ describe('WEBHOOK_EXTRA_CA', () => {
 });
 
 describe('WEBHOOK_EGRESS_ADDRESS', () => {
-  it('is the address that webhooks are sent from', async () => {
-    const client = clientWith({ WEBHOOK_TARGETS: 'any', WEBHOOK_EGRESS_ADDRESS: '127.0.0.3' });
-    const target = closedLater(await startReceiver(respondWith('200 OK')));
-    await post(client, target.url);
-    expect(target.requests.map(({ from }) => from)).toEqual(['127.0.0.3']);
-  });
+  it.each(['127.0.0.3', '::ffff:127.0.0.3'])(
+    'is the address that webhooks are sent from: %s',
+    async (address) => {
+      const client = clientWith({ WEBHOOK_TARGETS: 'any', WEBHOOK_EGRESS_ADDRESS: address });
+      const target = closedLater(await startReceiver(respondWith('200 OK')));
+      await post(client, target.url);
+      expect(target.requests.map(({ from }) => from)).toEqual(['127.0.0.3']);
+    },
+  );
 });
 
 describe('WEBHOOK_EGRESS_ADDRESS of another machine', () => {

@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import type { IncomingMessage, Server } from 'node:http';
 import { createRequire } from 'node:module';
 import { connect, type Socket } from 'node:net';
-import { brotliCompressSync, deflateSync, gzipSync } from 'node:zlib';
+import { brotliCompressSync, deflateRawSync, deflateSync, gzipSync } from 'node:zlib';
 import {
   enableIdentification,
   BODY_OPERATIONS,
@@ -445,6 +445,7 @@ describe('Request bodies', () => {
 
   it.each([
     ['x-gzip', gzipSync],
+    ['deflate', deflateRawSync],
     ['identity, gzip', gzipSync],
     ['', Buffer.from],
     ['UTF-8', Buffer.from],
@@ -470,6 +471,9 @@ describe('Request bodies', () => {
     'application/json;charset=utf8',
     'application/json; charset=us-ascii',
     'application/json; version=1; profile="a"',
+    'text/json',
+    'application/merge-patch+json',
+    'application/vnd.example.v1+json; charset=utf-8',
   ];
   const OF_STRANGERS = ['submitJobApplication', 'openSession'];
   const ACCEPTED: readonly TestedOperation[] = [...BODY_OPERATIONS, ...SESSION_OPERATIONS];
@@ -489,6 +493,8 @@ describe('Request bodies', () => {
       'application/json; charset=utf-16',
       'application/json; charset=iso-8859-1',
       'application/jsonx',
+      'application/+json',
+      'text/x+json',
       'nonsense',
     ]) {
       const { status, body } = await sendTo(operation, { headers: { 'content-type': type } });

@@ -26,7 +26,7 @@ describe('The page about merchant accounts', () => {
   it('asks for a user first', async () => {
     const { status, text } = await viewer.get(PATH);
     expect(status).toBe(200);
-    expect(text).toContain('Look up a user');
+    expect(text).toContain('Look up a customer');
     expect(text).not.toContain('has no merchant accounts');
     expect(linkTo('Merchant accounts', text)).toBe(PATH);
   });
@@ -50,7 +50,7 @@ describe('The page about merchant accounts', () => {
         expect.any(String) as string,
       ],
     ]);
-    expect(text).toContain('value="user &quot;1&quot; &amp; +Ä"');
+    expect(text).toContain('<h1>user &quot;1&quot; &amp; +Ä</h1>');
   });
 
   it('does not show the accounts in the other environment or to another organization', async () => {
@@ -62,7 +62,7 @@ describe('The page about merchant accounts', () => {
       [stranger, PATH],
     ] as const) {
       const { text } = await visitor.get(pathOf('own', path));
-      expect(text).toContain('This user has no merchant accounts');
+      expect(text).toContain('This customer has no merchant accounts');
       expect(rowsOf(text)).toEqual([]);
     }
     expect(rowsOf((await viewer.get(pathOf('own'))).text)).toHaveLength(1);
@@ -77,7 +77,7 @@ describe('The page about merchant accounts', () => {
 
   it('links to the request log of the user, whose list and entries lead back by the page of the user', async () => {
     await change('link', USER, 16);
-    const log = linkTo('Request log of this user', (await viewer.get(pathOf(USER))).text);
+    const log = linkTo('Request log of this customer', (await viewer.get(pathOf(USER))).text);
     const list = (await viewer.get(log)).text;
     expect(list).toContain('POST /development/accounts/link');
     const entry = (await viewer.get(linkTo('POST /development/accounts/link', list))).text;
@@ -102,6 +102,6 @@ describe('The page about merchant accounts', () => {
   it('shows an error message for an invalid user', async () => {
     const { status, text } = await viewer.get(pathOf('x'.repeat(257)));
     expect(status).toBe(400);
-    expect(text).toContain('The “User” field must not be greater than 256 characters.');
+    expect(text).toContain('The “Customer” field must not be greater than 256 characters.');
   });
 });

@@ -3,6 +3,7 @@ import { MerchantGatewayService } from '../../../src/modules/merchant-gateway/in
 import { MerchantSignOutsJob } from '../../../src/modules/merchant-gateway/merchant-sign-outs.job.js';
 import { MerchantSignOutsRepository } from '../../../src/modules/merchant-gateway/merchant-sign-outs.repository.js';
 import { MerchantStatusesService } from '../../../src/modules/merchant-statuses/index.js';
+import { EndedLinksJob } from '../../../src/modules/sign-in-links/ended-links.job.js';
 import { SignInLinkCreationService, SignInLinksService } from '../../../src/modules/sign-in-links/index.js';
 import { CLIENTS, mcpToken, sendRpc, toolCall } from '../../support/agents/agents.js';
 import { gatewaySignIns, PASSWORD, type TestLink } from '../../support/merchants/gateway-sign-ins.js';
@@ -225,6 +226,19 @@ describe('A sign-in whose link has ended', () => {
     expect(titleOf(await send(link.path))).toBe('This link has expired');
     expect([signInsOf(link), await accountsOf(link), await eventsOf(link)]).toEqual([[], [], []]);
     expect((await rowOf(link))?.sign_in_id).toBeNull();
+  });
+
+  it('is undone after the end of its link, although the clock was ahead at the last request about it', async () => {
+    const link = await newLink();
+    await send(link.path, credentials('user_otp'));
+    await service.database.query(
+      `UPDATE sign_in_link SET sign_in_asked_at = now() + interval '1 day', expires_at = now() WHERE id = $1`,
+      [link.id],
+    );
+    await service.app.get(EndedLinksJob).run();
+    expect(await rowOf(link)).toMatchObject({ sign_in_id: null });
+    await sendSignOuts();
+    expect(signInsOf(link)).toEqual([]);
   });
 
   it('is undone by the job if the gateway did not respond to the first attempt to undo it', async () => {

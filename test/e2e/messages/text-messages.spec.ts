@@ -178,7 +178,8 @@ describe('Text messages through Twilio', () => {
       Promise.all(OUTCOMES.map((outcome) => metrics.value('mcs_text_messages_total', { outcome })));
     const before = await counts();
     const { client } = newAgent(service);
-    const send = () => service.app.get(TextMessages).send({ client, to: SENDER, body: 'Hello', lifetime: HOUR });
+    const send = () =>
+      service.app.get(TextMessages).send({ client, to: SENDER, body: 'Hello', lifetime: HOUR });
     await send();
     twilio.status = 500;
     await expect(send()).rejects.toThrow('the provider responded with 500');

@@ -292,7 +292,7 @@ describe('The metrics server', () => {
     await other.database.reconnect();
   });
 
-  it('serves two paths and one method', async () => {
+  it('serves two paths to GET and HEAD', async () => {
     const response = await fetch(metrics.url);
     expect(response.status).toBe(200);
     // An unread body would keep the connection, and the worker of Jest, open.
@@ -302,9 +302,14 @@ describe('The metrics server', () => {
     for (const path of ['/', '/readyz', '/metrics/', '/healthz/', '/mcp/tokens/create']) {
       expect((await fetch(origin + path)).status).toBe(404);
     }
+    // As some health checks do.
+    for (const path of ['/metrics', '/healthz']) {
+      const probed = await fetch(origin + path, { method: 'HEAD' });
+      expect([probed.status, await probed.text()]).toEqual([200, '']);
+    }
     const posted = await fetch(metrics.url, { method: 'POST', body: '{}' });
     expect(posted.status).toBe(405);
-    expect(posted.headers.get('allow')).toBe('GET');
+    expect(posted.headers.get('allow')).toBe('GET, HEAD');
   });
 
   it('does not serve the API', async () => {

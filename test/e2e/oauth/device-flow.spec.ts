@@ -113,6 +113,7 @@ describe('POST /oauth/device/code', () => {
     ['webhook_endpoints:read', ['webhook_endpoints:read']],
     ['webhook_endpoints:write  request_logs:read', ['request_logs:read', 'webhook_endpoints:write']],
     ['request_logs:read request_logs:read', ['request_logs:read']],
+    ['request_logs:read,webhook_endpoints:read', ['request_logs:read', 'webhook_endpoints:read']],
     ['', ['request_logs:read', 'webhook_endpoints:read', 'webhook_endpoints:write']],
   ])('grants the scopes of the request: "%s"', async (scope, scopes) => {
     const { device_code } = await startFlow(service, service.production, scope);
@@ -127,7 +128,7 @@ describe('POST /oauth/device/code', () => {
     ['request_logs:read admin offline_access', ['request_logs:read']],
     ['openid', DEVICE_SCOPES],
     ['REQUEST_LOGS:READ', DEVICE_SCOPES],
-    ['request_logs:read,webhook_endpoints:read', DEVICE_SCOPES],
+    ['request_logs:read;webhook_endpoints:read', DEVICE_SCOPES],
     ['"', DEVICE_SCOPES],
   ])('ignores unknown scopes: "%s"', async (scope, granted) => {
     const { device_code } = await startFlow(service, service.development, scope);

@@ -88,6 +88,9 @@ describe('openid-client, unmodified', () => {
     expect(tokens).toMatchObject({ token_type: 'bearer', expires_in: 900, scope: 'request_logs:read' });
     const path = '/request-logs?environment=production';
     expect((await service.request(path, { token: tokens.access_token })).status).toBe(200);
+    // The library sends the same credentials to all endpoints.
+    await client.tokenRevocation(own, tokens.access_token);
+    expect((await service.request(path, { token: tokens.access_token })).status).toBe(401);
   });
 
   it(

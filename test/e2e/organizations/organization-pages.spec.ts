@@ -438,7 +438,7 @@ describe('The pages of access grants', () => {
     expect((await owner.get(`/dashboard/users/${userId}`)).text).toContain('Temporary role');
 
     const list = await owner.get(PATH);
-    expect(list.text).toMatch(/Active<\/span> ends <time/);
+    expect(list.text).toMatch(/Active<\/span><span class="on-phone"> until <time/);
     const [, revocation = ''] = /href="([^"]+\/revoke)"/.exec(list.text) ?? [];
     expect((await owner.get(revocation)).text).toContain(`Revoke the role of ${email}?`);
     expect((await owner.submit(revocation)).location).toBe(`${PATH}?done=revoked`);

@@ -114,9 +114,9 @@ describe('The overview', () => {
     const trendsIn = (html: string, verb: string): number =>
       html.match(new RegExp(`aria-label="\\d+ ${verb}, \\d+ failed in this period"`, 'g'))?.length ?? 0;
     for (const [period, limit] of [
-      ['1h', 46_000],
-      ['24h', 58_000],
-      ['7d', 65_000],
+      ['1h', 54_000],
+      ['24h', 70_000],
+      ['7d', 76_000],
     ] as const) {
       const { text, size } = await owner.get(`/dashboard/production?period=${period}`);
       expect(size).toBeLessThan(limit);
@@ -176,6 +176,53 @@ describe('The overview', () => {
     expect(rejected.text).toContain('at most 7 days');
     // Nothing of it in the other environment.
     expect(tilesOf((await visitor.get('/dashboard/production')).text)[0]).toBe('Requests: 0');
+  });
+});
+
+describe('The operations of the overview', () => {
+  it('lead to their requests in the same period, and to those that failed', async () => {
+    const { id } = await service.anotherOrganization();
+    const viewer = await visitorWithRole(service, 'viewer', id);
+    await service.database.query(
+      `INSERT INTO request_log (client_id, environment, created_at, type, method, path, status_code, latency_ms)
+       SELECT client.id, environment, now() - hours * interval '1 hour', 'request', method, path, status, 1
+         FROM api_client client,
+              (VALUES (1, 'GET', '/things/7', 200), (2, 'GET', '/things/0B61F5C4-2f0e-4f43-9b1d-2f6f0a1f9c55', 404),
+                      (3, 'GET', '/things', 200), (4, 'GET', '/things/7/parts', 200), (5, 'PUT', '/things/7', 200),
+                      (100, 'GET', '/things/8', 500)) entry (hours, method, path, status)
+        WHERE organization_id = $1`,
+      [id],
+    );
+    // Other tests may have had the entries of this time counted before.
+    await service.app.get(RequestLogRollupsService).rebuild({});
+    const entriesAt = async (path = ''): Promise<string[]> => {
+      const { status, text } = await viewer.get(path.replaceAll('&amp;', '&'));
+      expect(status).toBe(200);
+      return [...text.matchAll(/<td [^>]*class="main"><a [^>]*>(.*?)<\/a>/g)].map(([, name = '']) =>
+        name.replaceAll(/<[^>]+>/g, ''),
+      );
+    };
+    for (const [period, all, failed] of [
+      ['24h', 2, 1],
+      ['7d', 3, 2],
+    ] as const) {
+      const { text } = await viewer.get(`${PATH}?period=${period}`);
+      const [, row = ''] = /<a href="([^"]+"><code>GET \/things\/{id}<.*?)<\/tr>/s.exec(text) ?? [];
+      const [operation, total, failures] = [...`href="${row}`.matchAll(/href="([^"]+)"/g)].map(
+        ([, to]) => to,
+      );
+      expect(total).toBe(operation);
+      const requests = ['GET /things/7', 'GET /things/0B61F5C4-2f0e-4f43-9b1d-2f6f0a1f9c55', 'GET /things/8'];
+      expect(await entriesAt(operation)).toEqual(requests.slice(0, all));
+      expect(await entriesAt(failures)).toEqual(requests.slice(1, 1 + failed));
+      // The filter is a field of the list, and its bars count the same requests.
+      const log = (await viewer.get(operation?.replaceAll('&amp;', '&') ?? '')).text;
+      expect(log).toContain('value="GET /things/{id}"');
+      expect(log).toContain('class="histogram"');
+    }
+    const { text } = await viewer.get(`${PATH}/request-logs?operation=GET+/things&type=webhook`);
+    expect(text).toContain('No entries match these filters');
+    expect(await entriesAt(`${PATH}/request-logs?operation=GET+/things/`)).toEqual([]);
   });
 });
 

@@ -175,8 +175,9 @@ const OTHER_FORMS: Readonly<Record<string, readonly string[]>> = {
     ],
 };
 
-/** The names of fields in requests: in snake case, or as messages of the API write them. Scopes contain a colon. */
-const FIELD_NAME = /\b[a-z]+_[a-z_]+\b(?!:)|\b[Tt]he (?:selected )?[a-z ]+ (?:fields?|format|is invalid)\b/;
+/** The names of fields in requests: in snake case, or as messages of the API write them. Scopes contain a colon. Items have numbers. */
+const FIELD_NAME =
+  /\b[a-z]+_[a-z_]+\b(?!:)|\b[Tt]he (?:selected )?[a-z ]+ (?:fields?|format|is invalid)\b|\[\d+\]/;
 
 describe('The forms of the dashboard', () => {
   it('are all found here, so that a new form is tested', () => {
@@ -304,6 +305,61 @@ describe('The messages of the forms of the dashboard', () => {
     expect([response.status >= 400, errorsIn(response)]).toEqual([true, { at: [field], focus: field }]);
     expect(response.text).toContain(`aria-describedby="${field}-`.replace(/-$/, ''));
     expect(noticesIn(response)).toEqual([]);
+  });
+
+  const KEYS = '/dashboard/development/api-credentials/keys';
+  const KEY = { name: 'Orders', 'scopes[]': 'merchants:read' };
+  const WORKLOAD = { ...KEY, issuer: 'https://issuer.example.com', subject: 'a' };
+  const ENDPOINT = { url: 'https://hooks.example.com/b', status: 'enabled' };
+  it.each<[path: string, fields: Record<string, string>, field: string, message: string]>([
+    [
+      `${KEYS}/new`,
+      { ...KEY, ip_ranges: '203.0.113.7\noffice' },
+      'ip_ranges',
+      '“office” is neither an IP address nor a range, such as 203.0.113.0/24.',
+    ],
+    [
+      `${KEYS}/new`,
+      { ...KEY, 'scopes[]': 'everything' },
+      'scopes[]',
+      'The selected “everything” is invalid.',
+    ],
+    [
+      `${KEYS}/workload`,
+      { ...WORKLOAD, claims: 'a=b production' },
+      'claims',
+      '“production” must be the name',
+    ],
+    [
+      `${AGENTS}/settings`,
+      { allowed_agents: 'hosts', allowed_hosts: 'claude.ai, Cursor.com' },
+      'allowed_hosts',
+      '“Cursor.com” is neither a host name in lower case',
+    ],
+    [
+      `${AGENTS}/settings`,
+      { allowed_agents: 'any', return_hosts: `a.example\n${'x'.repeat(300)}` },
+      'return_hosts',
+      `“${'x'.repeat(48)}…xxxxxxxx” is neither a host name`,
+    ],
+    [
+      `${AGENTS}/register`,
+      { name: 'Agent', redirect_uris: 'https://agent.example.com/\nhttp://agent.example.com/' },
+      'redirect_uris',
+      '“http://agent.example.com/” cannot be used.',
+    ],
+    [`${HOOKS}/new`, { ...ENDPOINT, 'events[]': 'PAID' }, 'events[]', 'The selected “PAID” is invalid.'],
+    [
+      `${HOOKS}/new`,
+      { ...ENDPOINT, header_lines: 'X-Tenant: 7\nno header' },
+      'header_lines',
+      'Line 2 of the “Your own headers” field must be',
+    ],
+  ])('name the item of a list that is refused: %s %j', async (path, fields, field, message) => {
+    await renewLogins(service);
+    const response = await owner.fill(path, fields);
+    expect([response.status, errorsIn(response).at]).toEqual([400, [field]]);
+    expect(messagesIn(response).at(-1)).toContain(message);
   });
 
   it.each<[path: string, fields: Record<string, string>, link: RegExp]>([

@@ -234,7 +234,7 @@ describe('The list of request logs', () => {
     expect([saved.status, saved.location]).toEqual([303, `${PATH}?type=request&outcome=success`]);
     const { text, size } = await visitor.get(PATH);
     expect(text).toContain('>Session ID</th>');
-    expect(text).not.toContain('>User</th>');
+    expect(text).not.toContain('>Customer</th>');
     expect(size).toBeLessThan(MAX_PAGE_SIZE);
     await visitor.fill(`${PATH}/columns/choose`, {});
     expect((await visitor.get(PATH)).text).not.toContain('>Session ID</th>');

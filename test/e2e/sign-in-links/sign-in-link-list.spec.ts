@@ -203,7 +203,7 @@ describe('The page about sign-in links', () => {
   it('asks for a user first, and is in the navigation', async () => {
     const { status, text } = await viewer.get(PATH);
     expect(status).toBe(200);
-    expect(text).toContain('Look up a user');
+    expect(text).toContain('Look up a customer');
     expect(text).not.toContain('has no sign-in links');
     expect(linkTo('Sign-in links', text)).toBe(PATH);
   });
@@ -245,7 +245,7 @@ describe('The page about sign-in links', () => {
       [stranger, PATH],
     ] as const) {
       const { text } = await visitor.get(pathOf(agent.externalUserId, path));
-      expect(text).toContain('This user has no sign-in links');
+      expect(text).toContain('This customer has no sign-in links');
       expect(rowsOf(text)).toEqual([]);
     }
   });
@@ -267,7 +267,7 @@ describe('The page about sign-in links', () => {
   it('shows an error message for an invalid user', async () => {
     const { status, text } = await viewer.get(pathOf('x'.repeat(257)));
     expect(status).toBe(400);
-    expect(text).toContain('The “User” field must not be greater than 256 characters.');
+    expect(text).toContain('The “Customer” field must not be greater than 256 characters.');
   });
 });
 

@@ -344,6 +344,37 @@ describe('Roles from the identity provider', () => {
     expect((await userAt(email))?.['role']).toBe(role);
   });
 
+  const IN_LDAP = 'CN=Ops,OU=Groups,DC=shop,DC=example';
+  const AUTH0 = 'https://shop.example/roles';
+  const ZITADEL = 'urn:zitadel:iam:org:project:roles';
+  it.each<[claim: string, sent: Record<string, unknown>, role: string]>([
+    ['realm_access.roles', { realm_access: { roles: ['x', 'ops'] } }, 'admin'],
+    ['resource_access.my.shop.roles', { resource_access: { 'my.shop': { roles: ['ops'] } } }, 'admin'],
+    ['realm_access.roles', { realm_access: 'ops', roles: 'ops' }, 'viewer'],
+    ['realm_access.roles', { realm_access: { roles: null } }, 'viewer'],
+    ['constructor.name', {}, 'viewer'],
+    [AUTH0, { [AUTH0]: ['ops'] }, 'admin'],
+    [ZITADEL, { [ZITADEL]: { ops: { 1: 'shop.example' } } }, 'admin'],
+    ['is_staff', { is_staff: true }, 'admin'],
+    ['level', { level: [1, 7] }, 'admin'],
+    ['memberOf', { memberOf: [IN_LDAP, 'CN=x,DC=example'] }, 'admin'],
+    ['memberOf', { memberOf: ['OU=Groups'] }, 'viewer'],
+  ])('come from the claim %s of %j: %s', async (claim, sent, role) => {
+    const organization = await setUp({
+      creates_users: 'yes',
+      role_attribute: claim,
+      admin_values: `ops, "${IN_LDAP}",true,7, Function`,
+    });
+    const email = someAddress(organization);
+    await logIn(organization, email, sent);
+    expect((await userAt(email))?.['role']).toBe(role);
+    expect((await test(organization, sent)).includes('the role is Viewer')).toBe(role === 'viewer');
+    // The form contains the values as they were entered.
+    await organization.visitor.fill(SETTINGS, { member_values: 'developers' });
+    await logIn(organization, email, sent);
+    expect((await userAt(email))?.['role']).toBe(role);
+  });
+
   it('changes at the next login if the provider decides it, and never otherwise', async () => {
     const organization = await setUp(MAPPED);
     expect(await test(organization, { groups: 'bosses' })).toContain(
@@ -377,6 +408,7 @@ describe('Roles from the identity provider', () => {
     [['openid', 'email', 'profile', 'groups'], 'groups', 'openid email profile groups'],
     [['openid', 'roles'], 'roles', 'openid email profile roles'],
     [['openid', 'groups'], 'memberOf', 'openid email profile groups'],
+    [['openid', 'roles'], 'realm_access.roles', 'openid email profile roles'],
     [['openid', 'email'], 'email', 'openid email profile'],
     [['openid'], 'groups', 'openid email profile'],
     [undefined, 'groups', 'openid email profile'],

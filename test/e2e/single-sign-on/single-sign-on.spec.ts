@@ -510,7 +510,7 @@ describe('A login through an identity provider', () => {
     ['half a character', (email: string) => `\ud800${email}`],
     ['a name and an address', (email: string) => `Ada <${email}>`],
     ['a space', (email: string) => ` ${email}`],
-    ['no text', () => ['a@b.example']],
+    ['a list of two', (email: string) => [email, 'a@b.example']],
     ['too many characters', (email: string) => 'a'.repeat(250) + email],
   ])('is refused if the address is not one mailbox: %s', async (_what, change) => {
     const user = await addUser();
@@ -744,7 +744,8 @@ describe('An address at the identity provider', () => {
     ['that is not verified', 'verified email address', { email_verified: false }],
     ['that is not verified, in a text', 'verified email address', { email_verified: 'false' }],
     ['that is missing', 'did not send an email address', { email: undefined }],
-    ['that is no text', 'an email address that is not valid', { email: ['a@b.example'] }],
+    ['that is a list', 'an email address that is not valid', { email: ['a@b.example', 'c@b.example'] }],
+    ['that is an object', 'an email address that is not valid', { email: { value: 'a@b.example' } }],
     [
       'in a domain of nobody',
       'not a domain that your organization has proved',
@@ -755,6 +756,15 @@ describe('An address at the identity provider', () => {
     const user = await addUser();
     const { visitor, response } = await logIn(user, { ...claimsOf(user), ...claims });
     expectRefused(response, visitor, reason);
+  });
+
+  it.each<[what: string, claimsWith: (email: string) => Record<string, unknown>]>([
+    ['a list of one, as Keycloak sends attributes', (email) => ({ email: [email] })],
+    ['the claim of Azure AD B2C', (email) => ({ email: undefined, emails: [email] })],
+  ])('can be %s', async (_what, claimsWith) => {
+    const user = await addUser();
+    const { response } = await logIn(user, { ...claimsOf(user), ...claimsWith(user.email) });
+    expect(response.location).toBe('/dashboard');
   });
 
   it('in the proved domain of another organization is refused', async () => {

@@ -17,7 +17,7 @@ import {
   newUser,
   pathOf,
 } from '../../support/agents/user-links.js';
-import { BEHIND_PROXY, textOf, Visitor } from '../../support/pages/visitor.js';
+import { BEHIND_PROXY, linkTo, textOf, Visitor } from '../../support/pages/visitor.js';
 
 const service = useTestApp(BEHIND_PROXY);
 let owner: Login;
@@ -130,6 +130,79 @@ describe('The page of a user', () => {
       [user],
     );
     expect(events).toHaveLength(1);
+  });
+
+  it('asks before something ends, and says exactly what ended, also if two have the same name', async () => {
+    const user = newUser();
+    const [first, second] = [await connectAgent(user), await connectAgent(user)];
+    await linkAccount(user);
+    const link = (await createLink(service, { external_user_id: user })).body;
+    await service.database.query(
+      "UPDATE agent_connection SET created_at = '2026-05-03 08:15:30Z', agent_host = 'phone.example' WHERE id = $1",
+      [first],
+    );
+    await service.database.query("UPDATE merchant_account SET since = '2026-05-04Z'");
+    const visitor = await opened(user);
+    const text = (await visitor.get(page)).text;
+    const asks = (action: string, id: string): string => `${page}?action=${action}&id=${id}`;
+    // Nothing on the page itself ends anything.
+    expect(text.match(/name="action" value="[^"]+"/g)).toEqual(['name="action" value="log_out"']);
+    for (const [action, id, title, ended] of [
+      [
+        'disconnect',
+        first,
+        'Disconnect Test Agent?',
+        'Test Agent (phone.example), allowed 2026-05-03 08:15:30 UTC, can no longer act for you.',
+      ],
+      [
+        'unlink',
+        String(NETFLIX.id),
+        'Unlink Netflix?',
+        'Your account at Netflix, connected 2026-05-04 00:00:00 UTC, is no longer connected to Test organization.',
+      ],
+      [
+        'cancel',
+        link.id,
+        'Cancel the link for Netflix?',
+        /^The link for Netflix, sent \d.+ UTC, no longer works\.$/,
+      ],
+    ] as const) {
+      expect(text).toContain(`href="${asks(action, id).replace('&', '&amp;')}"`);
+      const asked = await visitor.get(asks(action, id));
+      expect([asked.status, textOf(asked)]).toEqual([200, expect.stringContaining(title)]);
+      expect(linkTo('Go back', asked.text)).toBe(page);
+      expect(asked.text).toContain(`name="id" value="${id}"`);
+      const { location } = await visitor.submit(page, { action, id });
+      const shown = await visitor.get(location ?? '');
+      const [, notice = ''] = /<div class="notice good" role="status">(.*?)<\/div>/.exec(shown.text) ?? [];
+      const said = notice.replaceAll(/<[^>]+>/g, '');
+      expect(said).toEqual(typeof ended === 'string' ? ended : expect.stringMatching(ended));
+      // Once; and what has ended is not asked about.
+      expect((await visitor.get(location ?? '')).text).not.toContain('class="notice');
+      expect((await visitor.get(asks(action, id))).location).toBe(page);
+    }
+    expect((await visitor.get(page)).text).toContain(asks('disconnect', second).replace('&', '&amp;'));
+  });
+
+  it('asks about nothing of other users, and only users who have logged in', async () => {
+    const victim = newUser();
+    const connection = await connectAgent(victim);
+    await linkAccount(victim);
+    const link = (await createLink(service, { external_user_id: victim })).body;
+    const visitor = await opened(newUser());
+    for (const [action, id] of [
+      ['disconnect', connection],
+      ['disconnect', 'x'],
+      ['unlink', String(NETFLIX.id)],
+      ['unlink', '-1'],
+      ['cancel', link.id],
+      ['cancel', ''],
+    ]) {
+      const path = `${page}?action=${action}&id=${id}`;
+      expect([path, (await visitor.get(path)).location]).toEqual([path, page]);
+      expect((await new Visitor(service).get(path)).text).toContain('Log in to Test organization');
+    }
+    expect(textOf(await visitor.get(`${page}?action=toString&id=x`))).toContain('Open requests');
   });
 
   it('changes nothing of other users, and accepts any ID', async () => {

@@ -292,12 +292,26 @@ describe('A cursor of the event feed', () => {
 
 describe('Parameters of the event feed', () => {
   it.each([
+    'event=CARD_UPDATED&event=CARD_FAILED',
+    'event[]=CARD_UPDATED&event[]=CARD_FAILED',
+    'event%5B%5D=CARD_UPDATED&event%5B%5D=CARD_FAILED',
+    'event=CARD_UPDATED,CARD_FAILED',
+  ])('%s names two events', async (query) => {
+    const { next_cursor: cursor } = await read({ event: ['CARD_UPDATED', 'CARD_FAILED'] });
+    const { status } = await service.request(`${PATH}?${query}&cursor=${cursor}`, { as: client });
+    expect(status).toBe(200);
+  });
+
+  it.each([
     ['limit=0', 'The limit field must be at least 1.'],
     ['limit=101', 'The limit field must not be greater than 100.'],
     ['wait=21', 'The wait field must not be greater than 20.'],
     ['wait=-1', 'The wait field must be at least 0.'],
     ['event=NONSENSE', undefined],
     ['event=CARD_UPDATED&event=', undefined],
+    ['event=CARD_UPDATED,', undefined],
+    ['event=CARD_UPDATED&event[]=CARD_FAILED', undefined],
+    ['limit[]=1', undefined],
     ['wait=1&wait=2', undefined],
     ['start=yesterday', undefined],
     ['curser=a', undefined],

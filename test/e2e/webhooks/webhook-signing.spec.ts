@@ -208,6 +208,19 @@ describe('POST /webhook-endpoints/{id}/rotate-key', () => {
     expect(signersOf(await delivered(), first, second, body.public_key)).toEqual([2]);
   });
 
+  it('keeps the keys of deliveries in progress alone, however often it is called', async () => {
+    const { id } = await created({ signing: 'ed25519' });
+    for (let rotation = 0; rotation < 4; rotation += 1) await rotate(id, { overlap_hours: 0 });
+    const { public_key: old } = await get(id);
+    const { public_key: key } = (await rotate(id)).body;
+    expect(signersOf(await delivered(), old, key)).toEqual([0, 1]);
+    const rows = await service.database.query(
+      'SELECT version FROM webhook_endpoint_key WHERE endpoint_id = $1 ORDER BY version',
+      [id],
+    );
+    expect(rows).toEqual([{ version: 4 }, { version: 5 }, { version: 6 }]);
+  });
+
   it('returns the same key for the same idempotency key', async () => {
     const { id } = await created({ signing: 'hmac' });
     const [first, second] = [

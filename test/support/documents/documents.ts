@@ -12,6 +12,7 @@ export const committed = (file: string): string => readFileSync(join(ROOT, file)
 interface CommittedOperation {
   readonly operationId: string;
   readonly tags: readonly string[];
+  readonly security: readonly object[];
   readonly responses: Record<string, { readonly $ref?: string }>;
 }
 

@@ -61,7 +61,7 @@ const resolved = (schema: Schema): Schema =>
 const DOCUMENTED: ReadonlyMap<string, BodyOperation> = new Map(
   Object.entries(paths).flatMap(([path, { post }]) => {
     const json = post?.requestBody?.content['application/json'];
-    const credentials = JSON.stringify(post?.security) === '[{"basic":[]}]' ? 'basic' : 'none';
+    const credentials = post?.security.some((each) => 'basic' in each) ? 'basic' : 'none';
     const isOther = credentials === 'none' && JSON.stringify(post?.security) !== '[{}]';
     if (!post || !json || isOther || path.includes('{')) return [];
     const examples = Object.entries(resolved(json.schema).properties ?? {}).flatMap(([name, property]) => {

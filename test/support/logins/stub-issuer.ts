@@ -10,7 +10,7 @@ export class StubIssuer {
   /** In place of a document, by its path. */
   readonly responses = new Map<
     string,
-    { status?: number; headers?: Record<string, string>; body?: string }
+    { status?: number; headers?: Record<string, string>; body?: string; isSilent?: true }
   >();
   /** The claims of the job that requests its token, as GitHub has it, with the right credential. */
   job: { readonly credential: string; readonly claims: JWTPayload } | undefined;
@@ -34,7 +34,8 @@ export class StubIssuer {
         const token = isJob ? await issuer.sign({ ...issuer.job?.claims, aud: audience }) : null;
         return void response.end(JSON.stringify({ value: token }));
       }
-      const { status = 200, headers = {}, body } = issuer.responses.get(path) ?? {};
+      const { status = 200, headers = {}, body, isSilent } = issuer.responses.get(path) ?? {};
+      if (isSilent) return;
       response.writeHead(status, { 'content-type': 'application/json', ...headers });
       response.end(body ?? JSON.stringify(await issuer.document(path)));
     });

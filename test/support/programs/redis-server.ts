@@ -36,6 +36,8 @@ export interface RedisServerOptions {
   readonly tls?: boolean;
   /** Whether the server is a node of a Redis Cluster. */
   readonly isNode?: boolean;
+  /** A command that the server does not know. */
+  readonly without?: string;
 }
 
 /** A local Redis server without persistence. */
@@ -65,7 +67,7 @@ export class RedisServer {
     if (DIRECTORY === undefined) throw new Error(MISSING);
     const port = options.port ?? (await freePort());
     const directory = mkdtempSync(join(tmpdir(), 'redis-'));
-    const { password, tls, isNode } = options;
+    const { password, tls, isNode, without } = options;
     const settings = [
       ['--bind', '127.0.0.1'],
       ['--dir', directory],
@@ -74,6 +76,7 @@ export class RedisServer {
       ['--daemonize', 'no'],
       ...(tls ? tlsSettings(directory, port) : [['--port', String(port)]]),
       ...(password === undefined ? [] : [['--requirepass', password]]),
+      ...(without === undefined ? [] : [['--rename-command', without, '']]),
       ...(isNode
         ? [
             ['--cluster-enabled', 'yes'],

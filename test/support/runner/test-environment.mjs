@@ -39,6 +39,13 @@ const STACK_TRACE_LIMIT = 20;
 /** Global names of this context that are those of a test file, too. `Reflect` has the metadata of decorators. */
 const SHARED = ['Date', 'Error', 'Map', 'Reflect', 'Set'];
 
+// What the database library warns about is an error in its next version: several statements at once on the connection of a transaction.
+process.on('warning', ({ name, message }) => {
+  const directory = process.env.TEST_RUN_DIRECTORY;
+  if (directory && name === 'DeprecationWarning' && /\bpg@\d/.test(message))
+    appendFileSync(join(directory, 'deprecations.txt'), `${message.replaceAll('\n', ' ')}\n`);
+});
+
 // A worker of Jest ends at once: Jest does not wait until Node.js has taken the memory apart.
 if (process.send) process.once('beforeExit', () => process.exit());
 

@@ -10,8 +10,8 @@ const SECRET_PATTERNS = [
 ];
 
 /**
- * Checks after the whole run that no secret was logged, that statements can run on a distributed database and, if all tests
- * ran and passed, that every documented status of every operation was returned.
+ * Checks after the whole run that no secret was logged, that the database library was not used in a deprecated way, that statements
+ * can run on a distributed database and, if all tests ran and passed, that every documented status of every operation was returned.
  */
 export default class WholeRunReporter {
   constructor(globalConfig) {
@@ -28,6 +28,11 @@ export default class WholeRunReporter {
     const directory = process.env.TEST_RUN_DIRECTORY;
     if (!directory) return;
     this.problems.push(...leakedSecrets(directory));
+    this.problems.push(
+      ...linesOf(join(directory, 'deprecations.txt')).map(
+        (text) => `${text} NODE_OPTIONS=--trace-deprecation shows the place.`,
+      ),
+    );
     const { testPathPatterns, testNamePattern, onlyChanged } = this.globalConfig;
     // Tests of programs and browsers add no responses and no statements.
     const isPartial =

@@ -4,6 +4,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 
+/** The versions 3.x of Python that the Python SDK supports. */
+export const [OLDEST_MINOR, NEWEST_MINOR] = [10, 15] as const;
+
 /** `.ci/run` installs packages there. */
 export const PYTHONPATH = join(import.meta.dirname, '..', '..', '..', '.artefacts', 'python');
 
@@ -30,7 +33,8 @@ export function pythonWheel(): string {
 export async function pythonVersions(): Promise<ReadonlyMap<string, string>> {
   const found = new Map<string, string>();
   const code = 'import sys; print("%d.%d" % sys.version_info[:2], sys.executable)';
-  for (const name of ['python3', 'python3.10', 'python3.11', 'python3.12', 'python3.13', 'python3.14']) {
+  const minors = Array.from({ length: NEWEST_MINOR - OLDEST_MINOR + 1 }, (_, index) => OLDEST_MINOR + index);
+  for (const name of ['python3', ...minors.map((minor) => `python3.${minor}`)]) {
     const ended = await promisify(execFile)(name, ['-c', code]).catch(() => undefined);
     const [version = '', path = ''] = ended?.stdout.trim().split(' ') ?? [];
     if (path !== '') found.set(version, path);

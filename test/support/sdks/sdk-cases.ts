@@ -1,3 +1,4 @@
+import { generateKey, signerOf } from '../../../src/modules/webhook-endpoints/signing-key.js';
 import { deliveryHeaders } from '../../../src/modules/webhooks/signing/event-signer.js';
 
 /*
@@ -5,7 +6,7 @@ import { deliveryHeaders } from '../../../src/modules/webhooks/signing/event-sig
  * test/programs/sdk-cases.spec.ts runs them with each SDK.
  */
 
-/** A call of an operation, or of `webhooks.verify`. */
+/** A call of an operation, of `webhooks.verify` or of `webhooks.sign`. */
 export interface SdkCall {
   /** Options of the client, in addition to its address and credentials. */
   readonly client?: Readonly<Record<string, unknown>>;
@@ -27,6 +28,13 @@ export interface SdkCall {
     readonly secret: string | readonly (string | null)[] | null;
     /** null: any age. */
     readonly tolerance?: number | null;
+  };
+  readonly sign?: {
+    readonly body: string;
+    readonly secret: string | readonly string[];
+    readonly id: string;
+    /** Seconds. */
+    readonly timestamp: number;
   };
 }
 
@@ -510,6 +518,26 @@ const RETRIES: readonly SdkCase[] = [
       retryAfter: 61,
     },
   ),
+  ...['Tue, 31 Jan 2090 08:15:30 GMT', '9'.repeat(20)].map((header) =>
+    reported(
+      `a request after a Retry-After of "${header}"`,
+      CREATE_TOKEN,
+      failure(429, {}, { 'retry-after': header }),
+    ),
+  ),
+  ...[
+    'Sun, 06 Nov 1994 08:49:37 GMT',
+    'Sunday, 06-Nov-94 08:49:37 GMT',
+    'Sun Nov  6 08:49:37 1994',
+    'soon',
+    '-1',
+    '1.5',
+    '',
+  ].map((header) =>
+    repeated(`a request after a Retry-After of "${header}"`, CREATE_TOKEN, [
+      failure(429, {}, { 'retry-after': header }),
+    ]),
+  ),
   reported(
     'a conflict',
     { operation: 'createSession', body: { type: 'link', external_user_id: 'u' } },
@@ -585,6 +613,13 @@ const withOthers = (count: number, other: string): Record<string, string> => ({
   'webhook-signature': [...Array.from({ length: count }, () => other), SIGNED['webhook-signature']].join(' '),
 });
 
+const HMAC = generateKey('hmac').sealable;
+const PAIR = generateKey('ed25519');
+const PUBLIC = String(PAIR.publicKey);
+const KEYS = { hmac: HMAC, ed25519: PUBLIC };
+const SIGNERS = { hmac: signerOf('hmac', HMAC), ed25519: signerOf('ed25519', PAIR.sealable) };
+const KINDS = ['hmac', 'ed25519'] as const;
+
 type Verified = Partial<NonNullable<SdkCall['verify']>>;
 const verified = (changes: Verified): SdkCall => ({
   verify: { body: BODY.toString('base64'), headers: SIGNED, secret: SECRET, ...changes },
@@ -654,10 +689,88 @@ const WEBHOOKS: readonly SdkCase[] = [
     accepted(`after 9 signatures like "${other}"`, { headers: withOthers(9, other) }),
     rejected('signature', `after 10 signatures like "${other}"`, { headers: withOthers(10, other) }),
   ]),
+  accepted('at the age that is just accepted', { headers: aged(-400), tolerance: 100_000 }),
+  rejected('timestamp', 'older than the age that is accepted', { headers: aged(-400), tolerance: 10 }),
+  ...KINDS.flatMap((kind) => {
+    const headers = signed({ signers: [SIGNERS[kind]] });
+    const { 'Service-Signature': _service, ...withoutService } = headers;
+    const otherKey = generateKey(kind);
+    const other = otherKey.publicKey ?? otherKey.sealable;
+    return [
+      accepted(`with the ${kind} key of an endpoint`, { headers, secret: KEYS[kind] }),
+      accepted(`with the ${kind} key, without Service-Signature`, {
+        headers: withoutService,
+        secret: KEYS[kind],
+      }),
+      accepted(`with the ${kind} key from a file with a line end`, { headers, secret: `${KEYS[kind]}\n` }),
+      accepted(`with one of several ${kind} keys`, { headers, secret: [other, SECRET, KEYS[kind]] }),
+      rejected('signature', `with another ${kind} key`, { headers, secret: other }),
+      rejected('signature', `with the ${kind} key, by a receiver with the client secret`, { headers }),
+      rejected('signature', `with a changed body and the ${kind} key`, {
+        headers,
+        secret: KEYS[kind],
+        body: base64(BODY.toString().replace('é', 'ö')),
+      }),
+      rejected('timestamp', `that is too old, with the ${kind} key`, {
+        headers: signed({ signers: [SIGNERS[kind]], now: new Date(Date.now() - 400_000) }),
+        secret: KEYS[kind],
+      }),
+      ...[KEYS[kind], SECRET].map((secret) =>
+        accepted(`during a change from the client secret to the ${kind} key, with ${secret.slice(0, 5)}`, {
+          headers: signed({ signers: [undefined, SIGNERS[kind]] }),
+          secret,
+        }),
+      ),
+    ];
+  }),
+  ...['v1a,%', 'v1a,', 'v1a,é', `v1,${'A'.repeat(86)}==`].map((signature) =>
+    rejected('signature', `with the signature "${signature}" and a public key`, {
+      headers: { ...SIGNED, 'webhook-signature': signature },
+      secret: PUBLIC,
+    }),
+  ),
+  ...['whsec_', 'whsec_%', 'whsec_…', 'whpk_', 'whpk_AAAA'].map((secret) => ({
+    title: `refuses the key ${secret} of an endpoint`,
+    call: verified({ secret }),
+    outcome: failed({ kind: 'InvalidArgument', message: expect.stringContaining('is malformed.') }),
+  })),
   rejected('body', 'whose body is no event', {
     body: base64('[]'),
     headers: signed({ body: Buffer.from('[]') }),
   }),
+];
+
+const SIGNED_AT = 1_710_864_923;
+const signing = (secret: string | readonly string[]): SdkCall => ({
+  sign: { body: BODY.toString(), secret, id: 'm', timestamp: SIGNED_AT },
+});
+const signs = (title: string, secret: string | readonly string[], expected: object): SdkCase => {
+  const now = new Date(SIGNED_AT * 1000);
+  const { 'User-Agent': _agent, ...headers } = signed({ eventId: 'm', now, ...expected });
+  const isSecret = [secret].flat().some((each) => !each.startsWith('wh'));
+  const service = isSecret ? {} : { 'Service-Signature': expect.stringMatching(/^[\w+/]{43}=$/) as string };
+  return { title: `signs ${title}`, call: signing(secret), outcome: { result: { ...headers, ...service } } };
+};
+
+/** The headers that the service sends, for tests of receivers. */
+const SIGNATURES: readonly SdkCase[] = [
+  signs('with the client secret', SECRET, {}),
+  signs('with both secrets of a rotation', ['old', 'new'], { secret: 'old', otherSecrets: ['new'] }),
+  signs('with the secret of an endpoint', HMAC, { signers: [SIGNERS.hmac] }),
+  signs('with a private key', PAIR.sealable, { signers: [SIGNERS.ed25519] }),
+  signs('with the client secret and the keys of an endpoint', [SECRET, HMAC, PAIR.sealable], {
+    signers: [undefined, SIGNERS.hmac, SIGNERS.ed25519],
+  }),
+  ...['whsec_', 'whsk_AAAA'].map((secret) => ({
+    title: `does not sign with the key ${secret}`,
+    call: signing(secret),
+    outcome: failed({ kind: 'InvalidArgument', message: expect.stringContaining('is malformed.') }),
+  })),
+  {
+    title: 'does not sign with a public key',
+    call: signing(PUBLIC),
+    outcome: failed({ kind: 'InvalidArgument', message: expect.stringContaining('cannot sign') }),
+  },
 ];
 
 export const SDK_CASES: readonly SdkCase[] = [
@@ -668,4 +781,5 @@ export const SDK_CASES: readonly SdkCase[] = [
   ...ERRORS,
   ...RETRIES,
   ...WEBHOOKS,
+  ...SIGNATURES,
 ];

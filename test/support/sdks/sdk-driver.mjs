@@ -19,12 +19,26 @@ async function all(items) {
   return found;
 }
 
-async function resultOf({ client: options, operation, path = [], query, body, options: own, list, verify }) {
+async function resultOf({
+  client: options,
+  operation,
+  path = [],
+  query,
+  body,
+  options: own,
+  list,
+  verify,
+  sign,
+}) {
   if (operation === 'names') return Object.getOwnPropertyNames(MerchantConnectivity.prototype).slice(1);
   if (verify) {
     const { secret, headers, tolerance } = verify;
     const limit = tolerance === undefined ? {} : { tolerance: tolerance ?? Infinity };
     return webhooks.verify(Buffer.from(verify.body, 'base64'), headers, secret, limit);
+  }
+  if (sign) {
+    const { body: text, secret, id, timestamp } = sign;
+    return webhooks.sign(text, secret, { id, timestamp: new Date(timestamp * 1000) });
   }
   const client = new MerchantConnectivity(options);
   if (operation === 'followWebhookEvents') return all(sdk.followEvents(client, query));

@@ -10,6 +10,7 @@ import math
 import re
 import sys
 from dataclasses import asdict
+from datetime import datetime, timezone
 from typing import Any
 
 from merchant_connectivity import (
@@ -57,6 +58,10 @@ async def outcome_of(call: dict[str, Any]) -> Any:
         if "tolerance" in given and given["tolerance"] is None:
             given["tolerance"] = math.inf
         return webhooks.verify(body, given.pop("headers"), given.pop("secret"), **given)
+    if "sign" in call:
+        given = call["sign"]
+        sent = datetime.fromtimestamp(given["timestamp"], timezone.utc)
+        return webhooks.sign(given["body"], given["secret"], id=given["id"], timestamp=sent)
     fields = {**call.get("query", {}), **call.get("body", {})}
     # An object of one of several shapes is one parameter.
     positional = [call["body"]] if operation == "publishEvent" else []

@@ -2,7 +2,7 @@ import type { Command } from 'commander';
 import type { MerchantConnectivity } from '@merchant-connectivity/sdk';
 import { usage } from '../failures.js';
 import { fieldsOf, styled, styledStatus } from '../output.js';
-import { action, timeOption, type Session } from '../program.js';
+import { action, integerOption, timeOption, type Session } from '../program.js';
 import { textIn } from '../text-files.js';
 
 type Endpoint = Awaited<ReturnType<MerchantConnectivity['createWebhookEndpoint']>>;
@@ -128,9 +128,10 @@ async function rotateKey(
   { signing, overlap }: { readonly signing?: string; readonly overlap?: string },
   id = '',
 ): Promise<void> {
+  const hours = integerOption('--overlap', overlap);
   const endpoint = await session.dashboard().rotateWebhookEndpointKey(id, {
     ...(signing !== undefined && { signing: signing as Endpoint['signing'] }),
-    ...(overlap !== undefined && { overlap_hours: Number(overlap) }),
+    ...(hours !== undefined && { overlap_hours: hours }),
   });
   show(session, 'Made a new key for', endpoint);
 }

@@ -7,6 +7,7 @@ import {
   action,
   countOf,
   first,
+  stoppedByUser,
   timeOption,
   withListOptions,
   type ListOptions,
@@ -74,21 +75,27 @@ async function tail(session: Session, options: FilterOptions): Promise<void> {
   const client = session.platform();
   const { start = new Date().toISOString(), ...filters } = queryOf(options);
   let query: Query = { ...filters, ...(filters.cursor === undefined && { start }) };
-  for (let isInterrupted = false; ;) {
+  const { signal } = stoppedByUser();
+  for (let isInterrupted = false; !signal.aborted;) {
     try {
-      for await (const page of followEvents(client, query)) {
+      for await (const page of followEvents(client, query, { signal })) {
         if (isInterrupted) output.progress('Connected again.');
         isInterrupted = false;
         for (const event of page.data) output.result(event, lineOf(event));
         query = { ...filters, cursor: page.next_cursor };
       }
     } catch (error) {
+      if (signal.aborted) break;
       if (!isTemporary(error)) throw error;
       if (!isInterrupted) output.progress(`${(error as Error).message} Trying again…`);
       isInterrupted = true;
-      await sleep(RETRY_DELAY);
+      await sleep(RETRY_DELAY, undefined, { signal }).catch(() => undefined);
     }
   }
+  if (query.cursor != null)
+    output.progress(
+      `Stopped. To continue here with the same filters: mcs events tail --cursor ${query.cursor}`,
+    );
 }
 
 function lineOf({ id, event, created_at: time, body }: Event): Line {

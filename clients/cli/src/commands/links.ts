@@ -1,10 +1,11 @@
-import { Option, type Command } from 'commander';
+import type { Command } from 'commander';
 import type { CreateSignInLinkRequest, SignInLinkResponse } from '@merchant-connectivity/sdk';
 import { fieldsOf, timeOf } from '../output.js';
 import {
   action,
   countOf,
   first,
+  integerOption,
   jsonOption,
   withListOptions,
   type ListOptions,
@@ -17,10 +18,10 @@ export function addLinks(program: Command): void {
     .command('create')
     .description('create a link, which requires the login of the user, or is sent to a phone')
     .requiredOption('--user <id>', 'your own identifier for the user')
-    .addOption(new Option('--merchant <id>', 'ID of the merchant').makeOptionMandatory().argParser(Number))
+    .requiredOption('--merchant <id>', 'the merchant, as listed by mcs merchants')
     .option('--phone <number>', 'send the link there, such as +12125550123')
     .option('--return-url <url>', 'where the user goes afterward')
-    .addOption(new Option('--expires-in <seconds>', 'seconds until the link expires').argParser(Number))
+    .option('--expires-in <seconds>', 'seconds until the link expires')
     .option('--metadata <json>', 'your own data, which the webhooks of the sign-in contain')
     .action(action(create));
   links.command('get <id>').description('show a link').action(action(get));
@@ -36,22 +37,23 @@ export function addLinks(program: Command): void {
 
 interface CreateOptions {
   readonly user: string;
-  readonly merchant: number;
+  readonly merchant: string;
   readonly phone?: string;
   readonly returnUrl?: string;
-  readonly expiresIn?: number;
+  readonly expiresIn?: string;
   readonly metadata?: string;
 }
 
 async function create(session: Session, options: CreateOptions): Promise<void> {
-  const { user, merchant, phone, returnUrl, expiresIn } = options;
+  const { user, merchant, phone, returnUrl } = options;
+  const seconds = integerOption('--expires-in', options.expiresIn);
   const metadata = jsonOption('--metadata', options.metadata);
   const created = await session.platform().createSignInLink({
     external_user_id: user,
-    merchant_id: merchant,
+    merchant_id: integerOption('--merchant', merchant) ?? 0,
     ...(phone !== undefined && { proof: 'phone' as const, phone_number: phone }),
     ...(returnUrl !== undefined && { return_url: returnUrl }),
-    ...(expiresIn !== undefined && { expires_in: expiresIn }),
+    ...(seconds !== undefined && { expires_in: seconds }),
     ...(metadata && { metadata: metadata as NonNullable<CreateSignInLinkRequest['metadata']> }),
   });
   session.output.result(created, created.url ?? created.id);

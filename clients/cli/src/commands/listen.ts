@@ -5,12 +5,10 @@ import { EventStream, type StreamedEvent } from '../event-stream.js';
 import { isTemporary, usage } from '../failures.js';
 import { forward } from '../forward.js';
 import { styled, styledStatus } from '../output.js';
-import { action, integerOption, type Session } from '../program.js';
+import { action, integerOption, stoppedByUser, type Session } from '../program.js';
 
 /** Milliseconds before the next connection; doubled each time, up to the second one. */
 const [FIRST_DELAY, MAX_DELAY] = [250, 2_000];
-/** How to stop the command. */
-const SIGNALS: readonly NodeJS.Signals[] = ['SIGINT', 'SIGTERM'];
 
 export function addListen(program: Command): void {
   program
@@ -32,9 +30,7 @@ async function listen(session: Session, options: ListenOptions): Promise<void> {
   const { output, settings } = session;
   const target = targetOf(options.forwardTo);
   const count = integerOption('--count', options.count) ?? Infinity;
-  const stopped = new AbortController();
-  for (const signal of SIGNALS) process.once(signal, () => stopped.abort());
-
+  const stopped = stoppedByUser();
   const stream = new EventStream(session.platform(), options.after, stopped.signal);
   let [received, delay, wasReady] = [0, FIRST_DELAY, false];
   const handlers = {

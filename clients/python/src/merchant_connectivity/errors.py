@@ -157,7 +157,7 @@ def _help_of(response: httpx.Response) -> str | None:
 
 def _seconds_of(response: httpx.Response) -> float | None:
     header = response.headers.get("retry-after", "").strip()
-    if re.fullmatch(r"\d{1,9}", header):
+    if re.fullmatch(r"[0-9]{1,300}", header):
         return int(header)
     try:
         time = parsedate_to_datetime(header)

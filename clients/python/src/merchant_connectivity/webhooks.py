@@ -22,6 +22,7 @@ DEFAULT_TOLERANCE = 300
 MAX_SIGNATURES = 10
 # The secret key of an endpoint, its public key, and the private key, which only tests have.
 ENDPOINT_KEYS = ("whsec_", "whpk_", "whsk_")
+KEY_BYTES = 32
 Body = Union[str, bytes, bytearray, memoryview]
 
 
@@ -53,6 +54,9 @@ def verify(
     secrets = [each.strip() for each in given if each and each.strip()]
     if not secrets:
         raise ValueError("The secret is missing. Give the secret of your API client, or the key of the endpoint.")
+    for each in secrets:
+        if each.startswith(ENDPOINT_KEYS):
+            _decoded(each)
     message_id, timestamp = _required(headers, "webhook-id"), _required(headers, "webhook-timestamp")
     signatures = _required(headers, "webhook-signature").split(" ", MAX_SIGNATURES)[:MAX_SIGNATURES]
     _check_age(timestamp, tolerance)
@@ -92,6 +96,9 @@ def sign(
             the extra `ed25519`. Several make several signatures, as during a rotation.
         id: The header `webhook-id`. Default: a new one.
         timestamp: When the webhook was sent. Default: now.
+
+    Raises:
+        ValueError: a key is malformed or public.
     """
     data = _bytes_of(body)
     secrets = [secret] if isinstance(secret, str) else list(secret)
@@ -173,9 +180,11 @@ def _is_signed(message: bytes, signatures: Sequence[str], secret: str) -> bool:
 
 
 def _signature(secret: str, message: bytes) -> str:
+    if secret.startswith("whpk_"):
+        raise ValueError("A public key cannot sign. Give the private key, whsk_….")
     if secret.startswith("whsk_"):
         # The first half of the key that the libraries of Standard Webhooks use.
-        private_key = _ed25519().Ed25519PrivateKey.from_private_bytes(_decoded(secret)[:32])
+        private_key = _ed25519().Ed25519PrivateKey.from_private_bytes(_decoded(secret)[:KEY_BYTES])
         return f"v1a,{base64.b64encode(private_key.sign(message)).decode()}"
     key = _decoded(secret) if secret.startswith("whsec_") else secret.encode()
     return f"v1,{_hmac(key, message)}"
@@ -208,14 +217,18 @@ def _invalid_signature() -> type[Exception]:
 
 
 def _decoded(key: str) -> bytes:
-    malformed = ValueError("The key of the endpoint is malformed. Copy it again, with everything after the prefix.")
+    """Returns the bytes of a key.
+
+    Raises:
+        ValueError: the key is malformed. Anyone could sign with an empty key.
+    """
+    kind, encoded = key.split("_", 1)
     try:
-        decoded = base64.b64decode(key.split("_", 1)[1], validate=True)
+        decoded = base64.b64decode(encoded.strip(), validate=True)
     except ValueError:
-        raise malformed from None
-    # Anyone can sign with an empty key.
-    if not decoded:
-        raise malformed
+        decoded = b""
+    if not decoded or (kind == "whpk" and len(decoded) != KEY_BYTES) or (kind == "whsk" and len(decoded) < KEY_BYTES):
+        raise ValueError(f"The key {kind}_… is malformed. Copy it again, with everything after the prefix.")
     return decoded
 
 

@@ -16,6 +16,10 @@ export const inPercent = (share: number): string => PERCENT.format(share);
 /** Returns a duration: 1,204 ms. */
 export const inMilliseconds = (value: number): string => `${inDigits(Math.round(value))} ms`;
 
+/** Milliseconds in few letters, such as `12 s`. */
+export const inShortTime = (value: number): string =>
+  value < 1_000 ? inMilliseconds(value) : `${inDigits(value / 1_000)} s`;
+
 interface Series {
   readonly label: string;
   readonly tone: Tone;
@@ -34,6 +38,8 @@ interface ChartProps {
   readonly pathOf?: (index: number) => string;
   /** Formats a value. Defaults to a number with separators. */
   readonly format?: (value: number) => string;
+  /** The format of the axis, which has room for few letters. Defaults to that of the values. */
+  readonly formatTick?: (value: number) => string;
 }
 
 const WIDTH = 480;
@@ -318,7 +324,8 @@ interface FrameProps extends ChartProps {
  * Axes, legend, and the same values as a table, which everyone can open and screen readers can read. A script shows the values of
  * the table in the chart, and opens its links: the same links in both would not fit in a page of limited size.
  */
-function Chart({ title, labels, series, format = inDigits, pathOf, y, children }: FrameProps): VNode {
+function Chart(props: FrameProps): VNode {
+  const { title, labels, series, format = inDigits, formatTick = format, pathOf, y, children } = props;
   const ticks = ticksOf(labels);
   const { timeZone } = usePage();
   return (
@@ -345,7 +352,7 @@ function Chart({ title, labels, series, format = inDigits, pathOf, y, children }
               <g key={tick}>
                 <line x1={MARGIN.left} x2={WIDTH - MARGIN.right} y1={round(y(tick))} y2={round(y(tick))} />
                 <text class="value" x={MARGIN.left - 6} y={round(y(tick)) + 4}>
-                  {format(tick)}
+                  {formatTick(tick)}
                 </text>
               </g>
             ))}

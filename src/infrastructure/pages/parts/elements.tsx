@@ -1,5 +1,6 @@
 import { Fragment, type ComponentChildren, type FunctionComponent, type VNode } from 'preact';
 import { mayPerform, type DashboardPermission } from '../../auth/index.js';
+import { ISOLATED, NEEDS_ISOLATION, shortened, TAIL_LENGTH, withoutControls } from '../foreign-text.js';
 import { usePage, type Page } from '../page.js';
 import { localClock, localDay, offsetAt } from '../time-zones.js';
 import { Icon } from './icon.js';
@@ -11,29 +12,6 @@ export type Tone = 'good' | 'warn' | 'bad' | 'soft';
 export const Badge: FunctionComponent<{ readonly tone: Tone }> = ({ tone, children }) => (
   <span class={`badge tone-${tone}`}>{children}</span>
 );
-
-/** Invisible characters that change the direction of the text around them, or are not text. Emoji contain U+200D. */
-const CONTROLS = /[\p{Cc}\u061c\u200b\u200c\u200e\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb]/gu;
-/** Such characters, and those of scripts that are written from right to left. */
-const NEEDS_ISOLATION =
-  /[\p{Cc}\u0590-\u08ff\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufb1d-\ufdff\ufe70-\ufeff\ufff9-\ufffb\u{10800}-\u{10fff}\u{1e800}-\u{1efff}]/u;
-/** A result of `isolated` within a sentence. */
-const ISOLATED = /(\u2068[^\u2066-\u2069]*\u2069)/;
-
-/**
- * Returns text that others entered, for a sentence: its direction cannot change that of the sentence (Unicode, "isolates"), and
- * invisible characters are shown as their code points.
- */
-export function isolated(text: string): string {
-  return NEEDS_ISOLATION.test(text) ? `\u2068${withoutControls(text)}\u2069` : text;
-}
-
-function withoutControls(text: string): string {
-  return text.replaceAll(
-    CONTROLS,
-    (control) => `<U+${control.charCodeAt(0).toString(16).toUpperCase().padStart(4, '0')}>`,
-  );
-}
 
 /** Text that others entered, or a sentence with such text. */
 export function Foreign({ text }: { readonly text: string }): VNode {
@@ -61,40 +39,30 @@ export function Breakable({ text }: { readonly text: string }): VNode {
 
 /** A shorter value has no tail. Most columns are wide enough for it. */
 const MIN_SHORTENED_LENGTH = 24;
-/** Where the tail of a value begins: the last part of a URL or its query, an email address or an ID. */
-const TAIL = /@[^@]{3,16}$|\/[^/@.-]{3,12}$|[.-][^/@.-]{3,8}$|[?&][^?&]{3,12}$/;
-const TAIL_LENGTH = 8;
+/** The receiver of an event: its host says more than the end of the event's name. */
+const RECEIVER = /(?<=^[A-Z_]+) to [\x21-\x7e]+$/;
 /** The beginning of most URLs takes no place in a table. */
 const SCHEME = /^https:\/\//;
 
-/** Characters of a text that is written in full elsewhere in its row. A column is seldom wider. */
-const MAX_SHOWN_LENGTH = 56;
-
-/** Returns a text without its middle, if it is long and the whole text is elsewhere: a page has dozens of them. */
-export function shortened(text: string): string {
-  if (text.length <= MAX_SHOWN_LENGTH) return text;
-  // A pair of surrogates is one letter. Of a text as long as a file, only the ends are shown.
-  const reach = 2 * MAX_SHOWN_LENGTH;
-  const letters = [...(text.length > 2 * reach ? text.slice(0, reach) + text.slice(-reach) : text)];
-  if (letters.length <= MAX_SHOWN_LENGTH) return text;
-  return `${letters.slice(0, MAX_SHOWN_LENGTH - TAIL_LENGTH).join('')}…${letters.slice(-TAIL_LENGTH).join('')}`;
-}
+/** Where the tail of a value begins: the last part of a URL or its query, an email address or an ID. */
+const TAIL = /@[^@]{3,16}$|\/[^/@.-]{3,12}$|[.-][^/@.-]{3,8}$|[?&][^?&]{3,12}$/;
 
 /**
  * A URL, an email address, an ID or a name on one line. If its place is too narrow, its middle gives way, because its end says
  * more; that of several words loses its end. A script shows the whole text on hover and focus.
  */
 export function Middle({ text }: { readonly text: string }): VNode {
+  const receiver = RECEIVER.exec(text);
   // The name in an email address says more than the end of a long domain.
-  if (text.length < MIN_SHORTENED_LENGTH || /[^\x21-\x7e…]|^[^@]+@[^@]{16,}$/.test(text))
-    return <Foreign text={text} />;
-  const start = TAIL.exec(text)?.index ?? text.length - TAIL_LENGTH;
+  const isPlain = !receiver && /[^\x21-\x7e…]|^[^@]+@[^@]{16,}$/.test(text);
+  if (text.length < MIN_SHORTENED_LENGTH || isPlain) return <Foreign text={text} />;
+  const start = (receiver ?? TAIL.exec(text))?.index ?? text.length - TAIL_LENGTH;
   const [scheme] = SCHEME.exec(text) ?? [''];
   return (
     <span class="middle">
       {scheme ? <span class="scheme">{scheme}</span> : null}
       <span>{text.slice(scheme.length, start)}</span>
-      <span class="tail">{text.slice(start)}</span>
+      <span class={receiver ? 'tail to' : 'tail'}>{text.slice(start)}</span>
     </span>
   );
 }

@@ -5,7 +5,8 @@ import { fieldOf } from '../../validation/index.js';
 import { usePage } from '../page.js';
 import { localTimeOf, SEEN_FIELD, type ShownValues } from '../page-input.js';
 import { UTC, ZONE_PARAMETER } from '../time-zones.js';
-import { Breakable, shortened } from './elements.js';
+import { shortened } from '../foreign-text.js';
+import { Breakable } from './elements.js';
 
 export const FORM_TOKEN_FIELD = 'form_token';
 /** The field with a random value for each page, which shows that a browser sent the same form of the same page again. */

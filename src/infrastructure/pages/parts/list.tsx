@@ -3,12 +3,15 @@ import { useContext } from 'preact/hooks';
 import type { PlatformEnvironment } from '../../config/index.js';
 import { dashboardPath } from '../../http/index.js';
 import { DAY, HOUR } from '../../time/index.js';
-import { usePage, type PageContext } from '../page.js';
+import { MAX_EXTERNAL_USER_ID_LENGTH } from '../../validation/index.js';
+import { usePage, type Page, type PageContext } from '../page.js';
 import { EXPORT_FORMATS } from '../export-file.js';
 import { localTimeOf } from '../page-input.js';
 import { ZONE_PARAMETER } from '../time-zones.js';
 import { Form, SelectField, TextField, ZoneField } from './form.js';
-import { Done, Foreign, Middle, shortened } from './elements.js';
+import { isolated, shortened } from '../foreign-text.js';
+import { entryThatCovers } from '../menu.js';
+import { Done, Foreign, Middle } from './elements.js';
 import { Icon, type IconName } from './icon.js';
 
 /** The list that filters and live updates replace. */
@@ -25,6 +28,8 @@ interface FilterFormProps {
   readonly canBeLive?: boolean;
   /** Whether updates are live unless the user stops them. */
   readonly isLive?: boolean;
+  /** Whether the filters lead to another page: not only the results are replaced then. */
+  readonly opensPage?: boolean;
   /** Links such as `ToolLink` and `Exports`. */
   readonly tools?: ComponentChildren;
   readonly children: ComponentChildren;
@@ -42,6 +47,7 @@ export function FilterForm({
   hasClear = true,
   canBeLive = false,
   isLive = false,
+  opensPage = false,
   tools,
   children,
 }: FilterFormProps): VNode {
@@ -51,17 +57,7 @@ export function FilterForm({
     <>
       <Done messages={SAVED_FILTERS_MESSAGES} />
       <div class="filter-line">
-        <form
-          class="filters"
-          method="get"
-          action={path}
-          hx-get={path}
-          hx-target={`#${RESULTS}`}
-          hx-select={`#${RESULTS}`}
-          hx-select-oob={`#${TOOLS}`}
-          hx-swap="outerHTML"
-          hx-push-url="true"
-        >
+        <form class="filters" method="get" action={path} {...(opensPage ? {} : replacingResults(path))}>
           {/* On a phone, a script closes more than two filters until they are wanted. */}
           <details open>
             <summary>Filters</summary>
@@ -88,6 +84,15 @@ export function FilterForm({
     </>
   );
 }
+
+const replacingResults = (path: string): Readonly<Record<string, string>> => ({
+  'hx-get': path,
+  'hx-target': `#${RESULTS}`,
+  'hx-select': `#${RESULTS}`,
+  'hx-select-oob': `#${TOOLS}`,
+  'hx-swap': 'outerHTML',
+  'hx-push-url': 'true',
+});
 
 /** Parameters that control only the page, or are part of another filter. */
 const NO_FILTERS: ReadonlySet<string> = new Set(['cursor', 'trail', 'live', 'done', 'zone']);
@@ -195,14 +200,14 @@ interface FurtherFiltersProps {
 export const MAX_FILTER_NAME_LENGTH = 64;
 const SAVED_FILTERS_PATH = '/dashboard/saved-filters';
 
-const SAVED_FILTERS_MESSAGES = {
+export const SAVED_FILTERS_MESSAGES = {
   filters_saved: 'The filters were saved. Open them again under “Saved filters”.',
   filters_replaced: 'The saved filters of this name were replaced by the current ones.',
   filters_deleted: 'The saved filters were deleted.',
 };
 
 /** Links to the filters that the user saved for the list, and a form that saves the current ones. */
-function SavedFilterMenu(): VNode | null {
+export function SavedFilterMenu(): VNode | null {
   const { path, query, savedFilters } = usePage();
   if (!savedFilters) return null;
   const page = pathWith(path, query, {});
@@ -462,9 +467,37 @@ export function pathWith(
   return parameters.length === 0 ? path : `${path}?${text}`;
 }
 
+const PAGE_OF_USER = 'external-users';
+
 /** Returns the path of the page about a user of the organization. */
 export function pathOfUser(environment: PlatformEnvironment, user: string): string {
-  return pathWith(dashboardPath(environment, 'external-users'), { external_user_id: user }, {});
+  return pathWith(dashboardPath(environment, PAGE_OF_USER), { external_user_id: user }, {});
+}
+
+/** Returns the page with all users of the organization, as the parent of those about one of them. */
+export function allUsers(environment: PlatformEnvironment): Page['parent'] {
+  const entry = entryThatCovers(PAGE_OF_USER);
+  return entry && { title: entry.label, path: dashboardPath(environment, entry.path) };
+}
+
+interface VisitOfList {
+  readonly environment: PlatformEnvironment;
+  readonly query: Readonly<Record<string, unknown>>;
+}
+
+/**
+ * Returns the heading of a list about one user: the identifier in the address, or else that of the list.
+ *
+ * @param about the content of the list, unless it is about a user
+ */
+export function headingOfUser(
+  { environment, query }: VisitOfList,
+  title: string,
+  about: string,
+): Pick<Page, 'title' | 'about' | 'parent'> {
+  const user = query['external_user_id'];
+  if (typeof user !== 'string' || user === '') return { title, about };
+  return { title: isolated(user.slice(0, MAX_EXTERNAL_USER_ID_LENGTH)), parent: allUsers(environment) };
 }
 
 /** Letters of other scripts, which browsers encode themselves: three times as long, for each row of a list. */
@@ -510,7 +543,7 @@ export function UserField(): VNode {
   return (
     <TextField
       name="external_user_id"
-      label="User"
+      label="Customer"
       placeholder="The identifier in your system"
       value={usePage().query['external_user_id']}
     />

@@ -1,20 +1,35 @@
 import type { ComponentChildren, VNode, FunctionComponent } from 'preact';
 import { mayPerform, type DashboardPermission } from '../../auth/index.js';
 import { usePage } from '../page.js';
-import { dayInWords, localDay, offsetAt } from '../time-zones.js';
-import { ButtonLink, ClockTime, Foreign, Middle, Moment, shortened } from './elements.js';
+import { dayInWords, localDay, offsetAt, UTC } from '../time-zones.js';
+import { shortened } from '../foreign-text.js';
+import { ButtonLink, ClockTime, Foreign, Middle, Moment } from './elements.js';
 
 /**
  * The kind of values that a column shows. Its width and how a long value is shortened follow from it, so that each row is one line:
  *
  * - `main`: what the row is about, with the width that the others leave. On a phone, it is the first line of the row.
- * - `text`: any other text
+ * - `address`: an email address or a URL; `text`: any other text
  * - `clock`: the time of day in a list by days, with a row above the first one of each day other than today
- * - `time`, `status`, `number`, `user`, `short` (a word or two), `id`: as wide as such values
+ * - `status`: a badge and why; `state`: a badge; `short`: a word or two; `word`: one
+ * - `time`, `number`, `user`, `id`: as wide as such values
  * - `buttons`: small ones; `check`: a checkbox
  */
 type ColumnKind =
-  'main' | 'text' | 'clock' | 'time' | 'status' | 'number' | 'user' | 'short' | 'id' | 'buttons' | 'check';
+  | 'main'
+  | 'address'
+  | 'text'
+  | 'clock'
+  | 'time'
+  | 'status'
+  | 'state'
+  | 'short'
+  | 'word'
+  | 'number'
+  | 'user'
+  | 'id'
+  | 'buttons'
+  | 'check';
 
 /** Its functions are methods, so that a `ListPage` can return the columns of any rows. */
 export interface Column<Row> {
@@ -22,10 +37,14 @@ export interface Column<Row> {
   readonly kind: ColumnKind;
   /** Returns what is shown. */
   cell(row: Row): ComponentChildren | Date;
-  /** Where the value leads. */
-  to?(row: Row): string;
-  /** Whether a phone leaves the column out. The rows of phones have the first three other columns. */
+  /** Where the value leads; undefined for a row whose value leads nowhere. */
+  to?(row: Row): string | undefined;
+  /** Whether phones and narrow windows leave the column out. The rows of phones have the first three other columns. */
   readonly isOnDeskOnly?: boolean;
+  /** Whether only wide windows have the column, because the others need its place. */
+  readonly isOnWideOnly?: boolean;
+  /** Whether the column is left out if no row has a value. */
+  readonly isOmittedIfEmpty?: boolean;
 }
 
 /** Fields of a row on a phone, apart from checkboxes and buttons. */
@@ -33,8 +52,8 @@ const PHONE_FIELDS = 3;
 
 /** Returns the columns, of which only as many as a phone shows are not for desks alone. */
 function withFewOnPhone<Row>(columns: readonly Column<Row>[]): Column<Row>[] {
-  const isField = ({ kind, isOnDeskOnly }: Column<Row>): boolean =>
-    isOnDeskOnly !== true && kind !== 'check' && kind !== 'buttons';
+  const isField = ({ kind, isOnDeskOnly = false, isOnWideOnly = false }: Column<Row>): boolean =>
+    !isOnDeskOnly && !isOnWideOnly && kind !== 'check' && kind !== 'buttons';
   const shown = new Set(columns.filter(isField).slice(0, PHONE_FIELDS));
   return columns.map((column) => ({
     ...column,
@@ -69,7 +88,7 @@ export function actionColumn<Row>({ permission, label, to, of }: RowAction<Row>)
 }
 
 /** On a phone, values of these kinds do not say what they are. */
-const TITLED: ReadonlySet<ColumnKind> = new Set(['number', 'time', 'short', 'id', 'text']);
+const TITLED: ReadonlySet<ColumnKind> = new Set(['number', 'time', 'short', 'word', 'id', 'text', 'address']);
 
 type Entries = readonly (readonly [name: string, value: ComponentChildren])[];
 
@@ -102,16 +121,17 @@ export function Table<Row>(props: TableProps<Row>): VNode {
     user &&
     mayPerform(user, selection.permission) &&
     rows.some((row) => selection.selectable(row));
-  const columns = withFewOnPhone(isSelectable ? [checkColumn(selection), ...props.columns] : props.columns);
+  const columns = withFewOnPhone(
+    isSelectable ? [checkColumn(selection), ...props.columns] : props.columns,
+  ).filter((column) => column.isOmittedIfEmpty !== true || rows.some((row) => column.cell(row)));
   const table = (
     <table role="table" class={isDense ? 'data dense' : 'data'}>
       <caption class="unseen">{caption}</caption>
       <thead role="rowgroup">
         <tr role="row">
-          {columns.map(({ title, kind }) => (
-            <th key={title} role="columnheader" scope="col" class={kind}>
-              {kind === 'check' || kind === 'buttons' ? <span class="unseen">{title}</span> : title}
-              {kind === 'clock' || kind === 'time' ? <span class="zone"> {zone}</span> : null}
+          {columns.map((column) => (
+            <th key={column.title} role="columnheader" scope="col" class={classOf(column, zone)}>
+              <Head {...column} zone={zone} />
             </th>
           ))}
         </tr>
@@ -142,6 +162,27 @@ export function Table<Row>(props: TableProps<Row>): VNode {
   return isSelectable ? <SelectionBar {...selection}>{table}</SelectionBar> : table;
 }
 
+interface HeadProps extends Pick<Column<never>, 'title' | 'kind'> {
+  readonly zone: string;
+}
+
+function Head({ title, kind, zone }: HeadProps): VNode {
+  if (kind === 'check' || kind === 'buttons') return <span class="unseen">{title}</span>;
+  return (
+    <>
+      {title}
+      {kind === 'clock' || kind === 'time' ? <span class="zone"> {zone}</span> : null}
+    </>
+  );
+}
+
+/** @param zone of the times, if the class is that of the head of a column: most zones need more room than `UTC` */
+function classOf({ kind, isOnDeskOnly, isOnWideOnly }: Omit<Column<never>, 'cell'>, zone = UTC): string {
+  const isZoned = zone !== UTC && (kind === 'clock' || kind === 'time');
+  const visibility = isOnWideOnly ? ' desk wide' : isOnDeskOnly ? ' desk' : '';
+  return `${kind}${isZoned ? ' zoned' : ''}${visibility}`;
+}
+
 interface DayRowProps<Row> {
   readonly columns: readonly Column<Row>[];
   readonly row: Row;
@@ -156,28 +197,36 @@ function DayRow<Row>({ columns, row, before }: DayRowProps<Row>): VNode | null {
   const timeOf = (each: Row): Date => clock.cell(each) as Date;
   const [day, today] = [localDay(timeOf(row), timeZone), localDay(now, timeZone)];
   if (day === (before === undefined ? today : localDay(timeOf(before), timeZone))) return null;
+  // A cell over all columns would keep the places of those that a narrow window leaves out.
+  const isLeftOut = ({ isOnDeskOnly, isOnWideOnly }: Column<Row>): boolean =>
+    isOnDeskOnly === true || isOnWideOnly === true;
+  const others = columns.filter(isLeftOut);
   return (
     <tr id={`day-${day}`} class="day" role="row">
-      <th role="rowheader" scope="rowgroup" colspan={columns.length}>
+      <th role="rowheader" scope="rowgroup" colspan={columns.length - others.length}>
         {dayInWords(day, today)} <span class="zone">{offsetAt(timeOf(row), timeZone)}</span>
       </th>
+      {others.map((column) => (
+        <td key={column.title} role="cell" class={classOf(column)} />
+      ))}
     </tr>
   );
 }
 
-interface CellProps extends Pick<Column<never>, 'title' | 'kind' | 'isOnDeskOnly'> {
+interface CellProps extends Omit<Column<never>, 'cell' | 'to'> {
   readonly value: ComponentChildren | Date;
   readonly path: string | undefined;
   readonly isTitled: boolean;
 }
 
-function Cell({ title, kind, isOnDeskOnly, value, path, isTitled }: CellProps): VNode {
+function Cell({ value, path, isTitled, ...column }: CellProps): VNode {
+  const { title, kind } = column;
   const shown = shownAs(kind, value);
   return (
     <td
       role="cell"
       data-title={isTitled && (value || value === 0) ? title : undefined}
-      class={isOnDeskOnly ? `${kind} desk` : kind}
+      class={classOf(column)}
     >
       {path === undefined ? shown : <a href={path}>{shown}</a>}
     </td>

@@ -1,5 +1,4 @@
-import { parsedUrl } from '../../../infrastructure/config/index.js';
-import { isLoopback } from '../../../infrastructure/http/index.js';
+import { isLoopback, parsedUrl } from '../../../infrastructure/config/index.js';
 import { firstCharacters } from '../../../infrastructure/validation/index.js';
 
 /** How an agent identified itself. */

@@ -3,7 +3,7 @@ import { Injectable } from '@nestjs/common';
 import { isUUID } from 'class-validator';
 import { In, IsNull, MoreThan, Not } from 'typeorm';
 import { Transaction } from '../../../infrastructure/database/index.js';
-import { isLoopback } from '../../../infrastructure/http/index.js';
+import { isLoopback } from '../../../infrastructure/config/index.js';
 import { Clock, DAY } from '../../../infrastructure/time/index.js';
 import { INVALID_CLIENT, INVALID_GRANT } from '../../oauth/index.js';
 import type { AgentIssuer } from '../agent-issuer.js';

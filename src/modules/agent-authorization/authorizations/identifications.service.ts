@@ -1,6 +1,5 @@
 import { randomUUID } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
-import { isUUID } from 'class-validator';
 import { MoreThan, type FindOptionsWhere } from 'typeorm';
 import type { DashboardActor } from '../../../infrastructure/auth/index.js';
 import {
@@ -168,8 +167,7 @@ export class IdentificationsService {
     { clientId }: Pick<ClientRecord, 'clientId'>,
     id: string,
   ): Promise<AgentAuthorization | undefined> {
-    if (!isUUID(id)) return undefined;
-    return (await this.transaction.manager.findOneBy(AgentAuthorization, { clientId, id })) ?? undefined;
+    return (await this.transaction.findById(AgentAuthorization, { clientId, id })) ?? undefined;
   }
 
   /** Returns the finished login of this browser for the page, unless it has expired or is one for another page. */

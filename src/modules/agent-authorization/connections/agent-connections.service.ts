@@ -1,5 +1,4 @@
 import { Injectable } from '@nestjs/common';
-import { isUUID } from 'class-validator';
 import { In, IsNull, MoreThan, Not, type FindOptionsWhere } from 'typeorm';
 import { AccessibleClients, type RequestingOrganization } from '../../../infrastructure/auth/index.js';
 import { CursorCodec, type CursorScope } from '../../../infrastructure/crypto/index.js';
@@ -86,9 +85,8 @@ export class AgentConnectionsService {
 
   /** Returns a connection of the API client, also one that has ended. @throws ApiError NOT_FOUND */
   async require({ clientId }: AttributedClient, id: string): Promise<AgentConnection> {
-    return AGENT_CONNECTION_NOT_FOUND.requireFound(
-      isUUID(id) && (await this.transaction.manager.findOneBy(AgentConnection, { id, clientId })),
-    );
+    const found = await this.transaction.findById(AgentConnection, { id, clientId });
+    return AGENT_CONNECTION_NOT_FOUND.requireFound(found);
   }
 
   /**

@@ -1,6 +1,5 @@
 import { randomUUID } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
-import { isUUID } from 'class-validator';
 import {
   AccessibleClients,
   type DashboardActor,
@@ -10,6 +9,7 @@ import { Transaction, Transactional } from '../../../infrastructure/database/ind
 import { INVALID_FIELD } from '../../../infrastructure/errors/index.js';
 import { dashboardPath } from '../../../infrastructure/http/index.js';
 import { Clock } from '../../../infrastructure/time/index.js';
+import { fieldError } from '../../../infrastructure/validation/index.js';
 import { AuditLog } from '../../audit-logs/index.js';
 import { displayNameOf, isRedirectUri } from '../agents/agent.js';
 import { INVALID_REDIRECT_URI } from '../agents/agents.dto.js';
@@ -43,8 +43,13 @@ export class RegisteredAgentsService {
     { environment, name, redirect_uris: redirectUris }: CreateAgentRequest,
   ): Promise<void> {
     const { clientId } = await this.accessibleClients.forEnvironment(actor, environment);
-    if (!redirectUris.every(isRedirectUri))
-      throw INVALID_FIELD.error(INVALID_REDIRECT_URI.message, { field: 'redirect_uris' });
+    const refused = redirectUris.findIndex((uri) => !isRedirectUri(uri));
+    if (refused >= 0)
+      throw fieldError({
+        field: 'redirect_uris',
+        item: { index: refused, value: redirectUris[refused] },
+        rule: (name) => `${name} cannot be used. ${INVALID_REDIRECT_URI.message}`,
+      });
     await this.transaction.lock(`registered-agents ${clientId}`);
     if (
       (await this.transaction.manager.countBy(RegisteredAgent, { clientId, kind: 'registered' })) >=
@@ -71,9 +76,7 @@ export class RegisteredAgentsService {
   async requireRegistered({ actor, environment }: DashboardScope, id: string): Promise<RegisteredAgent> {
     const { clientId } = await this.accessibleClients.forEnvironment(actor, environment);
     const where = { clientId, id, kind: 'registered' as const };
-    return AGENT_NOT_FOUND.requireFound(
-      isUUID(id) && (await this.transaction.manager.findOneBy(RegisteredAgent, where)),
-    );
+    return AGENT_NOT_FOUND.requireFound(await this.transaction.findById(RegisteredAgent, where));
   }
 
   /**

@@ -16,6 +16,7 @@ import {
   isolated,
   Link,
   ListPage,
+  Moment,
   SelectField,
   Table,
   TextArea,
@@ -77,7 +78,7 @@ class ConnectionsPage extends ListPage(AGENT_PERMISSIONS.listAgentConnections, L
       messages: { disconnected: 'The agent was disconnected.' },
       filters: (
         <>
-          <Filter name="external_user_id" label="User" />
+          <Filter name="external_user_id" label="Customer" />
           <Filter name="host" label="Host of the agent" />
         </>
       ),
@@ -86,12 +87,12 @@ class ConnectionsPage extends ListPage(AGENT_PERMISSIONS.listAgentConnections, L
         this.connections.list(actor, { ...filters, limit: Math.min(limit, filters.limit) }),
       caption: 'Connected agents',
       columns: [
-        { title: 'User', kind: 'main', cell: ({ external_user_id: user }) => <UserLink user={user} /> },
+        { title: 'Customer', kind: 'main', cell: ({ external_user_id: user }) => <UserLink user={user} /> },
         { title: 'Agent', kind: 'main', cell: ({ agent }) => `${agent.name} (${agent.host})` },
-        { title: 'Scopes', kind: 'short', isOnDeskOnly: true, cell: ({ scopes }) => scopes.join(', ') },
-        { title: 'Connected', kind: 'time', isOnDeskOnly: true, cell: ({ created_at }) => created_at },
-        { title: 'Last token issued', kind: 'time', cell: ({ last_used_at }) => last_used_at },
-        { title: 'Ends if not used', kind: 'time', isOnDeskOnly: true, cell: ({ expires_at }) => expires_at },
+        { title: 'Scopes', kind: 'text', isOnDeskOnly: true, cell: ({ scopes }) => scopes.join(', ') },
+        { title: 'Connected', kind: 'time', isOnWideOnly: true, cell: ({ created_at }) => created_at },
+        { title: 'Last token', kind: 'time', cell: ({ last_used_at }) => last_used_at },
+        { title: 'Ends if not used', kind: 'time', isOnWideOnly: true, cell: ({ expires_at }) => expires_at },
         actionColumn({
           permission: AGENT_PERMISSIONS.disconnectAgent,
           label: 'Disconnect',
@@ -103,7 +104,7 @@ class ConnectionsPage extends ListPage(AGENT_PERMISSIONS.listAgentConnections, L
         ? { title: 'No connected agent has this host', text: 'Enter a whole host name, such as claude.ai.' }
         : {
             title: query['external_user_id']
-              ? 'This user has no connected agents'
+              ? 'This customer has no connected agents'
               : 'No agents are connected',
             text: (
               <>
@@ -130,13 +131,27 @@ class DisconnectPage extends ConfirmPage(AGENT_PERMISSIONS.disconnectAgent) {
     const parent = agentsOf(environment);
     const { organizationId } = actor;
     const client = { ...(await this.clients.forEnvironment(actor, environment)), organizationId };
-    const { id, agentName, agentHost, externalUserId } = await this.connections.require(client, params.id);
+    const connection = await this.connections.require(client, params.id);
+    const { id, agentName, agentHost, externalUserId } = connection;
     return {
       title: `Disconnect ${isolated(labelOf(agentName, agentHost))} of ${isolated(externalUserId)}?`,
       parent,
-      text:
-        'The agent can no longer act for the user, and its pending sign-in links stop working. The user can connect it ' +
-        'again.',
+      text: (
+        <>
+          <Details
+            entries={[
+              ['Scopes', connection.scopes.join(', ')],
+              ['Connected', <Moment key="connected" time={connection.createdAt} />],
+              ['Last token', <Moment key="used" time={connection.usedAt} />],
+              ['Ends if not used', <Moment key="ends" time={connection.expiresAt} />],
+            ]}
+          />
+          <p>
+            The agent can no longer act for the user, and its pending sign-in links stop working. The user can
+            connect it again.
+          </p>
+        </>
+      ),
       button: 'Disconnect agent',
       ...UNCHANGEABLE,
       perform: () => this.connections.disconnect(client, id, actor),
@@ -194,7 +209,7 @@ class SandboxLoginPage extends FormPage(
 
 const SANDBOX_CHOICES = [
   { value: 'members', label: 'Users of this dashboard' },
-  { value: 'anyone', label: 'Anyone who knows the connector address' },
+  { value: 'anyone', label: 'Anyone who knows the address' },
 ];
 
 const CHOICES = [
@@ -257,7 +272,7 @@ class SettingsPage extends FormPage(
           <TextArea
             name="allowed_hosts"
             label="Listed hosts"
-            hint="One host name per line, such as claude.ai, or the scheme of an app, such as cursor:. Users return to these hosts and apps."
+            hint="One host name per line, such as claude.ai, or the scheme of an app, such as “cursor:”. Users return to these hosts and apps."
             rows={4}
           />
           <TextField
@@ -310,7 +325,7 @@ function RegisteredAgents({ path, agents }: RegisteredAgentsProps): VNode {
             { title: 'Client ID', kind: 'id', cell: ({ id }) => <code>{id}</code> },
             {
               title: 'Redirect addresses',
-              kind: 'text',
+              kind: 'address',
               cell: ({ redirectUris }) => redirectUris.join(', '),
             },
             actionColumn({

@@ -3,7 +3,6 @@ import {
   ArrayField,
   EnumField,
   EnvironmentField,
-  MESSAGES,
   TextField,
 } from '../../../infrastructure/validation/index.js';
 import type { AgentSettings } from '../agent-issuer.js';
@@ -27,10 +26,10 @@ function HostsField(): PropertyDecorator {
     required: false,
     max: 100,
     items: { type: 'string' },
-    validateItem: (item, field) =>
+    validateItem: (item, name) =>
       typeof item === 'string' && item.length <= MAX_HOST_LENGTH && HOST.test(item)
         ? undefined
-        : MESSAGES.format(field),
+        : `${name} is neither a host name in lower case, such as claude.ai, nor the scheme of an app, such as “cursor:”.`,
   });
 }
 

@@ -1,5 +1,4 @@
 import { Controller, Get, Post, StreamableFile } from '@nestjs/common';
-import { isUUID } from 'class-validator';
 import {
   isRecentLogin,
   LOGIN_AGE,
@@ -96,7 +95,7 @@ export class PasskeysPage {
   }
 
   private async find({ actor, params: { id } }: PageVisit<'id'>): Promise<Passkey> {
-    return NOT_FOUND.requireFound(isUUID(id) && (await this.passkeys.find(actor, id)));
+    return NOT_FOUND.requireFound(await this.passkeys.find(actor, id));
   }
 
   private async requireLoginToAdd(actor: DashboardActor): Promise<void> {

@@ -88,7 +88,7 @@ export class PasskeysService {
   }
 
   async find({ userId }: DashboardActor, id: string): Promise<Passkey | null> {
-    return this.transaction.manager.findOneBy(Passkey, { id, userId });
+    return this.transaction.findById(Passkey, { id, userId });
   }
 
   async count(userId: string): Promise<number> {

@@ -3,14 +3,13 @@ import { Injectable } from '@nestjs/common';
 import { MoreThan, Not } from 'typeorm';
 import {
   DashboardSessionVerifier,
-  LOGIN_ENDED,
+  loginEnded,
   type DashboardActor,
   type DashboardIdentity,
   type DashboardPrincipal,
 } from '../../../infrastructure/auth/index.js';
 import { sha256 } from '../../../infrastructure/crypto/index.js';
 import { Transaction, Transactional } from '../../../infrastructure/database/index.js';
-import { INVALID_ACCESS_TOKEN } from '../../../infrastructure/errors/index.js';
 import type { RequestOrigin } from '../../../infrastructure/http/index.js';
 import { Clock, HOUR, MINUTE } from '../../../infrastructure/time/index.js';
 import {
@@ -154,7 +153,7 @@ export class DashboardSessionsService extends DashboardSessionVerifier {
     const user = await this.usersRepository.lock(userId);
     const where = { userId, id: credential.kind === 'session' ? credential.sessionId : userId };
     const session = await this.transaction.manager.findOneBy(DashboardSession, where);
-    if (!user || !session) throw INVALID_ACCESS_TOKEN.error(LOGIN_ENDED);
+    if (!user || !session) throw loginEnded();
     return { user, session };
   }
 

@@ -57,19 +57,12 @@ class GrantsPage extends ListPage(USER_PERMISSIONS.listAccessGrants) {
         this.grants.page(actor, { ...queryFrom(GrantsQuery, { cursor: query['cursor'] }), limit }),
       columns: [
         { title: 'User', kind: 'main', cell: ({ email }) => email },
-        { title: 'Role', kind: 'short', cell: ({ role }) => ROLE_NAMES[role] },
-        { title: 'Status', kind: 'text', cell: (grant) => <Status grant={grant} /> },
+        { title: 'Role', kind: 'word', cell: ({ role }) => ROLE_NAMES[role] },
+        { title: 'Status', kind: 'state', cell: (grant) => <Status grant={grant} /> },
+        { title: 'Ends', kind: 'time', isOnDeskOnly: true, cell: endOf },
         { title: 'Reason', kind: 'text', isOnDeskOnly: true, cell: ({ reason }) => reason },
-        {
-          title: 'Granted',
-          kind: 'text',
-          isOnDeskOnly: true,
-          cell: ({ createdAt, createdBy }) => (
-            <>
-              <Moment time={createdAt} /> by {createdBy}
-            </>
-          ),
-        },
+        { title: 'Granted by', kind: 'user', isOnDeskOnly: true, cell: ({ createdBy }) => createdBy },
+        { title: 'Granted', kind: 'time', isOnWideOnly: true, cell: ({ createdAt }) => createdAt },
         actionColumn({
           permission: USER_PERMISSIONS.revokeAccessGrant,
           label: 'Revoke',
@@ -86,17 +79,17 @@ class GrantsPage extends ListPage(USER_PERMISSIONS.listAccessGrants) {
   }
 }
 
+const endOf = ({ revokedAt, expiresAt }: ListedGrant): Date => revokedAt ?? expiresAt;
+
 function Status({ grant }: { readonly grant: ListedGrant }): VNode {
-  const { active, revokedAt, expiresAt } = grant;
-  if (active)
-    return (
-      <>
-        <Badge tone="good">Active</Badge> ends <Moment time={expiresAt} />
-      </>
-    );
+  const { active, revokedAt } = grant;
   return (
     <>
-      <Badge tone="soft">{revokedAt ? 'Revoked' : 'Expired'}</Badge> <Moment time={revokedAt ?? expiresAt} />
+      <Badge tone={active ? 'good' : 'soft'}>{active ? 'Active' : revokedAt ? 'Revoked' : 'Expired'}</Badge>
+      <span class="on-phone">
+        {' '}
+        until <Moment time={endOf(grant)} />
+      </span>
     </>
   );
 }

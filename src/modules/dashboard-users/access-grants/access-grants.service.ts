@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
 import { isUUID } from 'class-validator';
-import { IsNull, MoreThan } from 'typeorm';
+import { In, IsNull, MoreThan } from 'typeorm';
 import { DASHBOARD_ROLES, type DashboardActor } from '../../../infrastructure/auth/index.js';
 import { CursorCodec } from '../../../infrastructure/crypto/index.js';
 import { Transaction, Transactional } from '../../../infrastructure/database/index.js';
@@ -22,7 +22,6 @@ const USER_DISABLED = 'The user is disabled: a grant would come into force when 
 const ONLY_OWNERS_GRANT_OWNER = 'Only an owner may grant or revoke the role owner.';
 const CANNOT_GRANT_TO_YOURSELF = 'You cannot grant access to yourself.';
 const ROLE_ALREADY_SUFFICIENT = 'The user already has this role or a higher one.';
-const MAX_GRANTS = 200;
 
 @Injectable()
 export class AccessGrantsService {
@@ -35,9 +34,10 @@ export class AccessGrantsService {
     private readonly clock: Clock,
   ) {}
 
-  async list({ organizationId }: DashboardActor): Promise<ListedGrant[]> {
-    const now = this.clock.now();
-    return this.repository.list(organizationId, { now, at: now }, MAX_GRANTS);
+  /** Returns the active grants of some users. */
+  active(userIds: readonly string[]): Promise<AccessGrant[]> {
+    const where = { userId: In(userIds), revokedAt: IsNull(), expiresAt: MoreThan(this.clock.now()) };
+    return this.transaction.manager.findBy(AccessGrant, where);
   }
 
   /** Returns a page of the list, in which grants keep their places while they end. @throws ApiError INVALID_CURSOR_FORMAT */
@@ -58,9 +58,8 @@ export class AccessGrantsService {
   }
 
   async get({ organizationId }: DashboardActor, id: string): Promise<ListedGrant> {
-    const grant = isUUID(id) ? await this.repository.find(organizationId, this.clock.now(), id) : undefined;
-    if (!grant) throw ACCESS_GRANT_NOT_FOUND.error();
-    return grant;
+    const grant = isUUID(id) && (await this.repository.find(organizationId, this.clock.now(), id));
+    return ACCESS_GRANT_NOT_FOUND.requireFound(grant);
   }
 
   @RecordsDenial('access_grant.create')
@@ -122,11 +121,11 @@ function requireRoleFor(actor: DashboardActor, role: GrantedRole, target: string
 
 /** Returns the grant that is in force: of several active ones, the one with the highest role, and then the longest. */
 export function grantInForce(
-  grants: readonly ListedGrant[],
+  active: readonly AccessGrant[],
   user: Pick<DashboardUser, 'id'>,
-): ListedGrant | undefined {
-  const [grant] = grants
-    .filter(({ userId, active }) => active && userId === user.id)
+): AccessGrant | undefined {
+  const [grant] = active
+    .filter(({ userId }) => userId === user.id)
     .toSorted(
       (left, right) =>
         DASHBOARD_ROLES.indexOf(left.role) - DASHBOARD_ROLES.indexOf(right.role) ||

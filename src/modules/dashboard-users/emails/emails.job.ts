@@ -63,10 +63,10 @@ export class EmailsJob extends RecurringJob {
     for (const outcome of ['sent', 'refused', 'expired', 'cancelled', 'failed'])
       this.emails.inc({ outcome }, 0);
     const cached = metrics.cached('emails', { load: () => repository.oldest() });
-    metrics.gauge(OLDEST, async () => {
+    metrics.value(OLDEST, async () => {
       const oldest = await cached.read();
       const age = oldest ? Math.max(clock.milliseconds() - oldest.getTime(), 0) : 0;
-      return oldest === undefined ? [] : [{ labels: {}, value: age / SECOND }];
+      return oldest === undefined ? undefined : age / SECOND;
     });
   }
 

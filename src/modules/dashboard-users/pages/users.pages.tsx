@@ -121,7 +121,7 @@ class UsersPage extends ListPage(USER_PERMISSIONS.listUsers, UsersQuery) {
       ),
       rows: async (query, limit) => {
         const { data: users, count, total, next_cursor } = await this.users.page(actor, query, limit);
-        const data = await this.withDetails(actor, users);
+        const data = await this.withDetails(users);
         return {
           data,
           next_cursor,
@@ -136,15 +136,15 @@ class UsersPage extends ListPage(USER_PERMISSIONS.listUsers, UsersQuery) {
       },
       columns: [
         { title: 'Name', kind: 'main', cell: ({ name }) => name, to: ({ id }) => userPath(id) },
-        { title: 'Email', kind: 'main', isOnDeskOnly: true, cell: ({ email }) => email },
+        { title: 'Email', kind: 'address', isOnDeskOnly: true, cell: ({ email }) => email },
         { title: 'Role', kind: 'short', cell: rolesInWords },
-        { title: 'Status', kind: 'status', cell: statusBadge },
-        { title: 'Two-factor', kind: 'short', isOnDeskOnly: true, cell: secondFactorOf },
+        { title: 'Status', kind: 'state', cell: statusBadge },
+        { title: 'Two-factor', kind: 'word', isOnDeskOnly: true, cell: secondFactorOf },
         {
           title: 'Last login',
           kind: 'time',
           isOnDeskOnly: true,
-          cell: (user) => <LastLogin user={user} time={user.lastLogin} />,
+          cell: (user) => <LastLogin user={user} time={user.lastLogin} isInColumn />,
         },
         {
           title: 'Actions',
@@ -167,12 +167,12 @@ class UsersPage extends ListPage(USER_PERMISSIONS.listUsers, UsersQuery) {
     };
   }
 
-  private async withDetails(actor: DashboardActor, users: readonly DashboardUser[]): Promise<ListedUser[]> {
+  private async withDetails(users: readonly DashboardUser[]): Promise<ListedUser[]> {
     const ids = users.map(({ id }) => id);
     const [lastLogins, invitations, grants] = await Promise.all([
       this.logins.lastLogins(ids),
       this.emails.invitations(ids),
-      this.grants.list(actor),
+      this.grants.active(ids),
     ]);
     return users.map((user) => ({
       ...user,
@@ -250,9 +250,15 @@ function failedInvitations(users: readonly ListedUser[]): VNode | null {
 
 const REMEMBERED_TIME = 365 * DAY;
 
-function LastLogin(props: { readonly user: DashboardUser; readonly time: Date | undefined }): VNode {
-  if (props.time) return <Moment time={props.time} isInColumn />;
-  const { createdAt, passwordHash } = props.user;
+interface LastLoginProps {
+  readonly user: DashboardUser;
+  readonly time: Date | undefined;
+  readonly isInColumn?: boolean;
+}
+
+function LastLogin({ user, time, isInColumn = false }: LastLoginProps): VNode {
+  if (time) return <Moment time={time} isInColumn={isInColumn} />;
+  const { createdAt, passwordHash } = user;
   const isOld = usePage().now.getTime() - createdAt.getTime() > REMEMBERED_TIME;
   return <>{isOld && passwordHash !== null ? 'Over a year ago' : 'Never'}</>;
 }
@@ -275,7 +281,7 @@ class UserPage {
   async show(@Visit() { actor, params }: PageVisit<'id'>): Promise<PageResponse> {
     const user = await this.users.get(actor, params.id);
     const [grants, lastLogins, invitations, isLinked] = await Promise.all([
-      this.grants.list(actor),
+      this.grants.active([user.id]),
       this.logins.lastLogins([user.id]),
       this.emails.invitations([user.id]),
       this.users.isLinked(user.id),

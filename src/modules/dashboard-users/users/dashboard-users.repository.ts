@@ -135,7 +135,7 @@ export class DashboardUsersRepository implements CurrentRoles {
   }
 
   async findInOrganization(organizationId: string, id: string): Promise<DashboardUser | null> {
-    return this.transaction.manager.findOneBy(DashboardUser, { organizationId, id });
+    return this.transaction.findById(DashboardUser, { organizationId, id });
   }
 
   async findByEmail(organizationId: string, email: string): Promise<DashboardUser | null> {

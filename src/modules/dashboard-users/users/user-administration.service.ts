@@ -1,5 +1,4 @@
 import { Injectable } from '@nestjs/common';
-import { isUUID } from 'class-validator';
 import type { DashboardActor, DashboardRole } from '../../../infrastructure/auth/index.js';
 import { CursorCodec } from '../../../infrastructure/crypto/index.js';
 import { Transactional, type Check } from '../../../infrastructure/database/index.js';
@@ -120,9 +119,7 @@ export class UserAdministrationService {
   }
 
   async get({ organizationId }: DashboardActor, id: string): Promise<DashboardUser> {
-    const user = isUUID(id) ? await this.repository.findInOrganization(organizationId, id) : null;
-    if (!user) throw USER_NOT_FOUND.error();
-    return user;
+    return USER_NOT_FOUND.requireFound(await this.repository.findInOrganization(organizationId, id));
   }
 
   /**

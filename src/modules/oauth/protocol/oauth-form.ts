@@ -13,8 +13,9 @@ import { INVALID_CLIENT, INVALID_REQUEST } from './oauth-errors.js';
 export type FormParameters = Readonly<Record<string, string | string[]>>;
 
 /**
- * Injects the form sent by an agent, which is a public client. Some send a secret, in the form or as Basic credentials: there is none
- * to compare it with, so it is ignored in both. The client ID of Basic credentials identifies an agent that names none in the form.
+ * Injects the form sent by an agent, which is a public client, or by any client that has a token to revoke, which is credential enough.
+ * Some send a secret, in the form or as Basic credentials: it is ignored in both. The client ID of Basic credentials identifies a client
+ * that names none in the form.
  */
 export const AgentForm = createParamDecorator((_data: unknown, context: ExecutionContext): FormParameters => {
   const { authorization = '' } = context.switchToHttp().getRequest<Request>().headers;
@@ -132,6 +133,14 @@ export async function publicClient(
 }
 
 /**
+ * Returns the names of a `scope` parameter, which spaces separate (RFC 6749, section 3.3). Clients that separate them by commas would
+ * otherwise name none, and so get more than they asked for.
+ */
+export function scopeNamesIn(text: string): string[] {
+  return text.split(/[ ,]+/).filter(Boolean);
+}
+
+/**
  * Returns those of the allowed scopes that a `scope` parameter names, in their order. Others are ignored (RFC 6749, section 3.3): agents
  * ask for scopes of other servers, such as `offline_access`. All are returned if it names none of them.
  */
@@ -139,7 +148,7 @@ export function scopesIn<Name extends string>(
   text: string | undefined,
   allowed: readonly Name[],
 ): readonly Name[] {
-  const names = new Set(text?.split(' '));
+  const names = new Set(scopeNamesIn(text ?? ''));
   const known = allowed.filter((scope) => names.has(scope));
   return known.length > 0 ? known : allowed;
 }

@@ -8,6 +8,7 @@ import {
   type Scope,
 } from '../../../infrastructure/auth/index.js';
 import { bearerToken } from '../protocol/grant.js';
+import { scopeNamesIn } from '../protocol/oauth-form.js';
 import { INVALID_SCOPE, UNAUTHORIZED_CLIENT } from '../protocol/oauth-errors.js';
 import { TOKEN_LIFETIME } from '../access-token.js';
 import { AccessTokensService } from './access-tokens.service.js';
@@ -56,7 +57,7 @@ export function scopesFor(
   key: NonNullable<AuthenticatedClient['key']>,
   { scope }: KeyTokenRequest,
 ): readonly Scope[] {
-  const requested = scope?.split(' ').filter(Boolean) ?? [...key.scopes];
+  const requested = scope === undefined ? [...key.scopes] : scopeNamesIn(scope);
   const scopes = requested.filter(isScope).filter((each) => key.scopes.has(each));
   if (scopes.length < requested.length || scopes.length === 0) throw INVALID_SCOPE.error();
   return scopes;

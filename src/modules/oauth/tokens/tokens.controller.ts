@@ -10,7 +10,7 @@ import { Topic } from '../../../infrastructure/openapi/index.js';
 import { perMinute } from '../../../infrastructure/rate-limiting/index.js';
 import { DashboardOperation } from '../../../infrastructure/surfaces/index.js';
 import { TokenEndpoint } from '../protocol/grant.js';
-import { ConfidentialForm, PublicForm, type FormParameters } from '../protocol/oauth-form.js';
+import { AgentForm, ConfidentialForm, PublicForm, type FormParameters } from '../protocol/oauth-form.js';
 import { OAuthOperation } from '../protocol/oauth-operation.js';
 import { OAuthConfiguration } from '../oauth.configuration.js';
 import { GRANTS } from './grants.js';
@@ -52,7 +52,7 @@ export class TokenManagementController {
 
   @Post('revoke')
   @OAuthOperation(REVOKE_TOKEN)
-  revoke(@PublicForm() request: RevokeTokenRequest): Promise<RevocationResponse> {
+  revoke(@AgentForm() request: RevokeTokenRequest): Promise<RevocationResponse> {
     return this.tokens.revoke(request);
   }
 

@@ -232,7 +232,7 @@ function Fields({ entry }: EntryProps): VNode {
         ['Event', entry.event],
         ['Event ID', linked('event_id', entry.event_id, 'All attempts', 'events')],
         ['Endpoint', linked('endpoint_id', entry.endpoint_id, 'All deliveries', 'webhook-endpoints')],
-        ['User', user === null ? null : <UserLink user={user} isWhole />],
+        ['Customer', user === null ? null : <UserLink user={user} isWhole />],
         ['Session ID', linked('session_id', entry.session_id, 'All entries of this session')],
         ['Task ID', linked('task_id', entry.task_id, 'All entries of this task')],
         ['Entry ID', entry.id],

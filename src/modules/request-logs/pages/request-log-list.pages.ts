@@ -25,8 +25,8 @@ import { enumeration } from '../../../infrastructure/schemas/index.js';
 import { Clock, DAY } from '../../../infrastructure/time/index.js';
 import { EnumField } from '../../../infrastructure/validation/index.js';
 import {
-  ListRequestLogsQuery,
   REQUEST_LOG_COLUMNS,
+  RequestLogPageQuery,
   type RequestLogEntryResponse,
   type SingleRequestLogEntryResponse,
 } from '../request-logs.dto.js';
@@ -49,17 +49,17 @@ import { REQUEST_LOG_PERMISSIONS } from '../request-logs.capability.js';
 const PERIOD = enumeration('Period', [...PERIODS.keys()].map(String), 'A period that ends now.');
 
 /** The filters of the page, which also has relative periods. */
-class RequestLogPageQuery extends ListRequestLogsQuery {
+class PeriodQuery extends RequestLogPageQuery {
   @EnumField(PERIOD, { in: 'form', required: false })
   period?: string;
 }
 
-class ExportRequestLogsQuery extends ListRequestLogsQuery {
+class ExportRequestLogsQuery extends RequestLogPageQuery {
   @ExportFormatField()
   format!: ExportFormat;
 }
 
-const COUNTED_FILTERS: ReadonlySet<string> = new Set(['type', 'endpoint_id', 'event']);
+const COUNTED_FILTERS: ReadonlySet<string> = new Set(['type', 'operation', 'endpoint_id', 'event']);
 
 /** With many columns, a page of fewer entries stays below 60 KB. */
 const ENTRIES_OF_MANY_COLUMNS = 35;
@@ -97,7 +97,7 @@ export abstract class WebhookFilterOptions {
 }
 
 @Controller(inEachEnvironment('request-logs'))
-export class RequestLogsPage extends ListPage(REQUEST_LOG_PERMISSIONS.listRequestLogs, RequestLogPageQuery) {
+export class RequestLogsPage extends ListPage(REQUEST_LOG_PERMISSIONS.listRequestLogs, PeriodQuery) {
   @Inject() private readonly requestLogs!: RequestLogsService;
   @Inject() private readonly overviews!: RequestLogOverviewService;
   @Inject() private readonly clients!: AccessibleClients;
@@ -106,7 +106,7 @@ export class RequestLogsPage extends ListPage(REQUEST_LOG_PERMISSIONS.listReques
   @Inject() private readonly address!: PublicAddress;
   @Inject() private readonly clock!: Clock;
 
-  async describe(visit: PageVisit): Promise<ListDescription<RequestLogEntryResponse, RequestLogPageQuery>> {
+  async describe(visit: PageVisit): Promise<ListDescription<RequestLogEntryResponse, PeriodQuery>> {
     const { actor, environment } = visit;
     const columns = chosenColumns(visit.request);
     const maxEntries = columns.length < MANY_COLUMNS ? Infinity : ENTRIES_OF_MANY_COLUMNS;
@@ -182,12 +182,12 @@ export class RequestLogsPage extends ListPage(REQUEST_LOG_PERMISSIONS.listReques
   /** The rollups know fewer values of the entries than the filters. */
   private async histogram(
     actor: DashboardActor,
-    query: ListRequestLogsQuery,
+    query: RequestLogPageQuery,
   ): Promise<HistogramPoint[] | undefined> {
     const others = activeFilters(query).filter(({ name }) => !COUNTED_FILTERS.has(name));
     if (others.length > 0) return undefined;
     const client = await this.clients.forEnvironment(actor, query.environment);
-    const { type, endpoint_id: target, event, outcome } = query;
+    const { type, operation, endpoint_id: target = operation, event, outcome } = query;
     const points = await this.overviews.histogram(client, query, { type, target, event });
     if (outcome === undefined) return points;
     const uncounted = outcome === 'failure' ? { succeeded: 0 } : { failed: 0, rejected: 0 };

@@ -30,7 +30,7 @@ import {
   Moment,
 } from '../../../infrastructure/pages/index.js';
 import { MAX_PERIOD } from '../request-log-period.js';
-import type { ListRequestLogsQuery, RequestLogEntryResponse } from '../request-logs.dto.js';
+import type { RequestLogEntryResponse, RequestLogPageQuery } from '../request-logs.dto.js';
 import { REQUEST_LOG_FILTERS } from '../storage/request-log-filter.js';
 import { deliveryFailure } from './delivery-failures.js';
 import { REQUEST_LOG_PERMISSIONS } from '../request-logs.capability.js';
@@ -43,7 +43,7 @@ const COLUMNS = {
   },
   latency: { title: 'Latency', kind: 'number', cell: ({ latency_ms }) => inMilliseconds(latency_ms) },
   user: {
-    title: 'User',
+    title: 'Customer',
     kind: 'user',
     cell: ({ external_user_id: user }) => (user === null ? null : <UserLink user={user} />),
   },
@@ -60,7 +60,7 @@ export const OPTIONAL_COLUMNS = Object.keys(COLUMNS) as readonly OptionalColumn[
 export const MAX_EXPORTED_ENTRIES = 10_000;
 
 export interface FoundEntries {
-  readonly query: ListRequestLogsQuery;
+  readonly query: RequestLogPageQuery;
   readonly entries: readonly RequestLogEntryResponse[];
   readonly nextCursor: string | null;
   /** The time of the environment's newest entry, if the list is empty and there is one. */
@@ -99,7 +99,7 @@ export function requestLogList(
   { environment, query }: PageVisit,
   columns: readonly OptionalColumn[],
   { endpoints, events }: FilterChoices,
-): Omit<ListDescription<RequestLogEntryResponse, ListRequestLogsQuery>, 'rows'> {
+): Omit<ListDescription<RequestLogEntryResponse, RequestLogPageQuery>, 'rows'> {
   return {
     title: 'Request logs',
     filters: (
@@ -136,7 +136,7 @@ export function entryColumns(environment: PlatformEnvironment): readonly Column<
       cell: nameOf,
       to: ({ id }) => dashboardPath(environment, 'request-logs', String(id)),
     },
-    { title: 'Status', kind: 'text', cell: (entry) => <EntryStatus entry={entry} /> },
+    { title: 'Status', kind: 'status', cell: (entry) => <EntryStatus entry={entry} /> },
   ];
 }
 

@@ -15,9 +15,9 @@ import { RequestLogRepository } from '../storage/request-log.repository.js';
 import type { RequestLogPosition } from '../request-log-entry.js';
 import { activeFilters, type RequestLogFilter } from '../storage/request-log-filter.js';
 import {
-  type ListRequestLogsQuery,
   type RequestLogEntry,
   type RequestLogListResponse,
+  type RequestLogPageQuery,
   type SingleRequestLogEntryResponse,
 } from '../request-logs.dto.js';
 import { REQUEST_LOG_NOT_FOUND } from '../request-logs-errors.js';
@@ -40,7 +40,7 @@ export class RequestLogsService {
   ) {}
 
   /** Returns a page, newest first. Entries that are added meanwhile do not shift later pages. */
-  async page(actor: DashboardActor, query: ListRequestLogsQuery): Promise<RequestLogListResponse> {
+  async page(actor: DashboardActor, query: RequestLogPageQuery): Promise<RequestLogListResponse> {
     const client = await this.clients.forEnvironment(actor, query.environment);
     const scope = scopeOf(client, query);
     const [end, time = 0, id] =
@@ -66,7 +66,7 @@ export class RequestLogsService {
   /** Returns the newest entries, newest first. They are read in batches, so that an export needs little memory. */
   async *newest(
     actor: DashboardActor,
-    query: ListRequestLogsQuery,
+    query: RequestLogPageQuery,
     maximum: number,
   ): AsyncGenerator<RequestLogEntry[]> {
     const client = await this.clients.forEnvironment(actor, query.environment);
@@ -141,7 +141,7 @@ export class RequestLogsService {
 const FIRST_FILTERS = ['type', 'session_id', 'task_id', 'external_user_id', 'event', 'status_code'] as const;
 
 /** Returns the scope of a cursor: all parameters except the limit, which may change between pages. */
-function scopeOf({ clientId, environment }: AttributedClient, query: ListRequestLogsQuery): CursorScope {
+function scopeOf({ clientId, environment }: AttributedClient, query: RequestLogPageQuery): CursorScope {
   const { start, end } = periodOf(query);
   const values = new Map<string, string | number>(
     activeFilters(query).map(({ name, value, isUuid }) => [
@@ -157,9 +157,10 @@ function scopeOf({ clientId, environment }: AttributedClient, query: ListRequest
 }
 
 /**
- * Returns whether no entry can match, because only webhooks have events and endpoints. Saves a query that would read the
- * whole period.
+ * Returns whether no entry can match, because only webhooks have events and endpoints, and only API requests an operation. Saves a
+ * query that would read the whole period.
  */
-function isContradictory(query: ListRequestLogsQuery): boolean {
-  return query.type === 'request' && activeFilters(query).some(({ isOfWebhooks }) => isOfWebhooks);
+function isContradictory(query: RequestLogPageQuery): boolean {
+  const types = [query.type, ...activeFilters(query).map(({ type }) => type)];
+  return types.includes('request') && types.includes('webhook');
 }

@@ -486,7 +486,10 @@ export class RequestLogRepository implements UserDataHolder {
 function conditions(filter: RequestLogFilter, firstParameter: number): string {
   const outcome = filter.outcome === undefined ? '' : ` AND ${CONDITION_OF_OUTCOME[filter.outcome]}`;
   return activeFilters(filter)
-    .map(({ name, column = name }, index) => ` AND ${column} = $${firstParameter + index}`)
+    .map(({ name, column = name, condition = (value) => `${column} = ${value}` }, index) =>
+      condition(`$${firstParameter + index}`),
+    )
+    .map((condition) => ` AND ${condition}`)
     .concat(outcome)
     .join('');
 }

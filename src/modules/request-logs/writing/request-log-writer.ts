@@ -94,8 +94,8 @@ export class RequestLogWriter extends RequestRecorder {
     this.losses = metrics.counter(LOST);
     this.notAwaited = metrics.counter(NOT_AWAITED);
     for (const reason of ['dropped', 'refused', 'unsaved']) this.losses.inc({ reason }, 0);
-    metrics.gauge(WAITING, () => [{ labels: {}, value: this.entries.waitingRows }]);
-    metrics.gauge(LIMIT, () => [{ labels: {}, value: configuration.bufferedEntries }]);
+    metrics.value(WAITING, () => this.entries.waitingRows);
+    metrics.value(LIMIT, () => configuration.bufferedEntries);
     const files = metrics.cached('request log files', { load: () => spool.count(), freshFor: MINUTE });
     metrics.gauge(FILES, async () =>
       Object.entries((await files.read()) ?? {}).map(([state, value]) => ({ labels: { state }, value })),

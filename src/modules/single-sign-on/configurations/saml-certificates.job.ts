@@ -1,6 +1,6 @@
 import { Injectable, Logger } from '@nestjs/common';
 import { Cron } from '@nestjs/schedule';
-import { JobLock, OutsideChecks, RecurringJob, Transaction } from '../../../infrastructure/database/index.js';
+import { OutsideChecks, RecurringJob, Transaction } from '../../../infrastructure/database/index.js';
 import { PublicAddress } from '../../../infrastructure/http/index.js';
 import { Clock, DAY, hourlyAt, timeInUtc } from '../../../infrastructure/time/index.js';
 import { AdministratorEmails } from '../../dashboard-users/index.js';
@@ -35,7 +35,6 @@ export class SamlCertificatesJob extends RecurringJob {
     private readonly reader: SamlMetadataReader,
     private readonly settings: SsoSettingsRepository,
     private readonly emails: AdministratorEmails,
-    private readonly lock: JobLock,
     private readonly checks: OutsideChecks,
     private readonly publicAddress: PublicAddress,
     private readonly clock: Clock,
@@ -46,7 +45,7 @@ export class SamlCertificatesJob extends RecurringJob {
   /** Fetches metadata that was not fetched for a day, and sends emails about certificates that expire and missing tests. */
   @Cron(hourlyAt(55))
   run(): Promise<void> {
-    return this.start(() => this.lock.runExclusively('saml-certificates', () => this.checkAll()));
+    return this.startExclusively('saml-certificates', () => this.checkAll());
   }
 
   private async checkAll(): Promise<void> {

@@ -34,10 +34,7 @@ export class SamlCertificatesService {
     metrics: Metrics,
   ) {
     const cached = metrics.cached('SAML certificates', { load: () => this.expiring(), freshFor: HOUR });
-    metrics.gauge(EXPIRING, async () => {
-      const expiring = await cached.read();
-      return expiring === undefined ? [] : [{ labels: {}, value: expiring.length }];
-    });
+    metrics.value(EXPIRING, async () => (await cached.read())?.length);
   }
 
   /** Returns a certificate of each enabled configuration that expires within 30 days or has expired, the earliest first. */

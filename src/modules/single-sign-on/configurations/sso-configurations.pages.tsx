@@ -320,7 +320,7 @@ function certificateTable(title: string, encoded: readonly string[]): VNode {
           { title: 'Valid from', kind: 'time', cell: ({ validFrom }) => validFrom },
           {
             title: 'Valid until',
-            kind: 'time',
+            kind: 'text',
             cell: (certificate) => <ValidUntil certificate={certificate} />,
           },
         ]}
@@ -340,13 +340,13 @@ function attemptTable(rows: readonly SsoAttempt[]): VNode {
         { title: 'Email address', kind: 'main', cell: ({ email }) => email ?? 'Unknown' },
         {
           title: 'Kind',
-          kind: 'short',
+          kind: 'word',
           isOnDeskOnly: true,
           cell: ({ testerId }) => (testerId === null ? 'Login' : 'Test'),
         },
         {
           title: 'Outcome',
-          kind: 'status',
+          kind: 'state',
           cell: ({ problem }) =>
             problem === null ? <Badge tone="good">Succeeded</Badge> : <Badge tone="bad">Failed</Badge>,
         },

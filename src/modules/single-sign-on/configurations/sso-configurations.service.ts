@@ -89,9 +89,8 @@ export class SsoConfigurationsService {
 
   /** @throws ApiError NOT_FOUND */
   async get({ organizationId }: DashboardActor, id: string): Promise<SsoConfiguration> {
-    return SSO_CONFIGURATION_NOT_FOUND.requireFound(
-      isUUID(id) && (await this.transaction.manager.findOneBy(SsoConfiguration, { organizationId, id })),
-    );
+    const found = await this.transaction.findById(SsoConfiguration, { organizationId, id });
+    return SSO_CONFIGURATION_NOT_FOUND.requireFound(found);
   }
 
   /** @throws ApiError INVALID_FIELD, also if the metadata cannot be fetched */

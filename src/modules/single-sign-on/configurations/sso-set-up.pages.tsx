@@ -275,16 +275,16 @@ function OtherProviders({ providers }: { readonly providers: readonly SsoConfigu
         keyOf={({ id }) => id}
         columns={[
           { title: 'Name', kind: 'main', cell: ({ name }) => name, to: ({ id }) => configurationPath(id) },
-          { title: 'Status', kind: 'status', cell: statusOf },
+          { title: 'Status', kind: 'state', cell: statusOf },
           {
             title: 'Protocol',
             kind: 'short',
             isOnDeskOnly: true,
             cell: ({ protocol }) => PROTOCOLS[protocol],
           },
-          { title: 'Issuer', kind: 'text', isOnDeskOnly: true, cell: ({ entityId }) => entityId },
-          { title: 'Certificate expires', kind: 'time', cell: certificateEnd },
-          { title: 'Added', kind: 'time', isOnDeskOnly: true, cell: ({ createdAt }) => createdAt },
+          { title: 'Issuer', kind: 'address', isOnDeskOnly: true, cell: ({ entityId }) => entityId },
+          { title: 'Certificate expires', kind: 'text', cell: certificateEnd },
+          { title: 'Added', kind: 'time', isOnWideOnly: true, cell: ({ createdAt }) => createdAt },
         ]}
       />
     </>

@@ -1,6 +1,5 @@
 import { randomUUID } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
-import { isUUID } from 'class-validator';
 import { IsNull, Not } from 'typeorm';
 import type { DashboardActor } from '../../../infrastructure/auth/index.js';
 import { Sealer, sha256 } from '../../../infrastructure/crypto/index.js';
@@ -118,8 +117,8 @@ export class SsoLoginsService extends IdentityProviders {
     return organizationId === undefined ? null : this.settings.findEnabled(organizationId);
   }
 
-  async find(id: string): Promise<SsoConfiguration | null> {
-    return isUUID(id) ? this.transaction.manager.findOneBy(SsoConfiguration, { id }) : null;
+  find(id: string): Promise<SsoConfiguration | null> {
+    return this.transaction.findById(SsoConfiguration, { id });
   }
 
   providerOf({ protocol }: SsoConfiguration): IdentityProvider {

@@ -10,7 +10,7 @@ import { fieldError } from '../../../infrastructure/validation/index.js';
 import type { SsoConfiguration } from '../sso-configuration.entity.js';
 import { SsoSettingsRepository } from '../settings/sso-settings.repository.js';
 import { usedPart } from './provider-documents.js';
-import { mailboxIn, nameIn, subjectIn } from '../identity-claims.js';
+import { claimIn, mailboxIn, nameIn, subjectIn } from '../identity-claims.js';
 import {
   PROVIDER_CLOCK_TOLERANCE,
   IdentityProvider,
@@ -154,8 +154,8 @@ export class OpenidProvider extends IdentityProvider {
       });
       const token = tokens.claims();
       if (!token) throw new RefusedLogin(REASONS.subject);
-      const hasAddress = token['email'] !== undefined;
-      const hasRole = roleAttribute === null || Object.hasOwn(token, roleAttribute);
+      const hasAddress = addressIn(token) !== undefined;
+      const hasRole = roleAttribute === null || claimIn(token, roleAttribute) !== undefined;
       // Some providers send only the address in the ID token (PingOne), or nothing.
       const isComplete =
         (hasAddress && hasRole && nameIn(token) !== undefined) ||
@@ -188,7 +188,7 @@ export class OpenidProvider extends IdentityProvider {
     // Some documents have null.
     return roleAttribute === null || !supported
       ? []
-      : ['groups', roleAttribute].filter((scope) => supported.includes(scope));
+      : ['groups', roleAttribute, ...roleAttribute.split('.')].filter((scope) => supported.includes(scope));
   }
 
   /** Logins that begin together share one request for the documents of their provider. A failure is not kept. */
@@ -318,9 +318,15 @@ export function isVerified(issuer: string, email = '', claims: ProviderIdentity[
   return isConfirmed && issuer !== MICROSOFT_CONSUMERS;
 }
 
+/** Returns the claim with the address, also from a list of one: Keycloak can send lists, and Azure AD B2C sends `emails`. */
+function addressIn({ email, emails }: ProviderIdentity['claims']): unknown {
+  const value = email ?? emails;
+  return Array.isArray(value) && value.length === 1 ? (value[0] as unknown) : value;
+}
+
 function identityFrom(issuer: string, claims: ProviderIdentity['claims'], startedAt: Date): ProviderIdentity {
-  const { sub, email, auth_time: time, session_expiry: end } = claims;
-  const address = mailboxIn(email);
+  const { sub, auth_time: time, session_expiry: end } = claims;
+  const address = mailboxIn(addressIn(claims));
   const authenticatedAt = typeof time === 'number' ? new Date(time * SECOND) : undefined;
   return {
     issuer,

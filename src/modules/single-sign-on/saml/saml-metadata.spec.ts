@@ -109,6 +109,11 @@ describe('readSamlMetadata', () => {
     ]);
   });
 
+  it('reads a certificate as it is in a file', () => {
+    const pem = `-----BEGIN CERTIFICATE-----\n${STRONG.replaceAll(/.{64}/g, '$&\n')}\n-----END CERTIFICATE-----\n`;
+    expect(read({ certificates: [pem] }).certificates).toEqual([STRONG]);
+  });
+
   it('accepts a key without a use, but no encryption key', () => {
     expect(read({ use: '' }).certificates).toEqual([STRONG]);
     expect(problem({ use: ' use="encryption"' })).toBe(METADATA_ERRORS.noCertificate);

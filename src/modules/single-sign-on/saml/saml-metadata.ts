@@ -155,13 +155,16 @@ export function validateCertificate(
   return certificate.validTo < now ? METADATA_ERRORS.expired : undefined;
 }
 
+/** The lines of a PEM file around the base64, which some providers leave. */
+const PEM_LINES = /-----(?:BEGIN|END) CERTIFICATE-----/g;
+
 /**
  * Reads a certificate from metadata: base64 with line breaks anywhere.
  *
  * @returns undefined when the text is not a certificate, or its validity is not a date
  */
 export function readCertificate(text: string): SigningCertificate | undefined {
-  const encoded = text.replaceAll(/\s/g, '');
+  const encoded = text.replaceAll(PEM_LINES, '').replaceAll(/\s/g, '');
   if (!BASE64.test(encoded)) return undefined;
   try {
     const certificate = new X509Certificate(Buffer.from(encoded, 'base64'));

@@ -4,7 +4,7 @@ import { PublicAddress } from '../../../infrastructure/http/index.js';
 import { lazyModule } from '../../../infrastructure/lazy-values/index.js';
 import { Clock } from '../../../infrastructure/time/index.js';
 import type { SsoConfiguration } from '../sso-configuration.entity.js';
-import { mailboxIn, nameIn, subjectIn } from '../identity-claims.js';
+import { isMailbox, mailboxIn, nameIn, subjectIn } from '../identity-claims.js';
 import {
   PROVIDER_CLOCK_TOLERANCE,
   IdentityProvider,
@@ -216,6 +216,8 @@ function requestIdOf({ nonce }: LoginSecrets): string {
 function identityFrom(issuer: string, assertion: SignedAssertion, startedAt: Date): ProviderIdentity {
   const { nameId, nameIdFormat, authenticatedAt, sessionEndsAt, attributes } = assertion;
   const isAddress = nameIdFormat === 'emailAddress';
+  // Google, for example, sends the address in this format unless its settings name another one.
+  const isUnspecified = ['', 'unspecified'].includes(nameIdFormat) && isMailbox(nameId);
   const attribute = Object.entries(attributes)
     .flatMap(([name, values]) => (EMAIL_ATTRIBUTES.has(name.toLowerCase()) ? values : []))
     .find((value) => value !== '');
@@ -224,7 +226,7 @@ function identityFrom(issuer: string, assertion: SignedAssertion, startedAt: Dat
     // Providers spell the same address differently after somebody has edited it.
     subject: subjectIn(isAddress ? nameId.toLowerCase() : nameId),
     ignoresCase: isAddress,
-    email: mailboxIn(attribute ?? (isAddress ? nameId : undefined)),
+    email: mailboxIn(attribute ?? (isAddress || isUnspecified ? nameId : undefined)),
     // Only the identity provider of the organization that proved the domain can sign it.
     isEmailVerified: true,
     name: nameIn(attributes),

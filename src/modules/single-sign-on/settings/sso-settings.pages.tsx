@@ -12,7 +12,9 @@ import {
 import type { DashboardUser } from '../../dashboard-users/index.js';
 import { SSO_OVERVIEW } from '../configuration-path.js';
 import type { SsoSetting } from './sso-setting.entity.js';
+import { textOf } from './sso-settings.service.js';
 
+const VALUES = 'Separated by commas. Put a value that contains commas in quotation marks.';
 const BREAK_GLASS_PATH = `${SSO_OVERVIEW.path}/break-glass`;
 
 /** The fields of the settings. @param problem what owners should know about the enabled provider */
@@ -41,11 +43,11 @@ export function settingFields(problem: string | null): VNode {
       <TextField
         name="role_attribute"
         label="Claim or attribute with the role"
-        hint="Such as “groups”. If it is empty, roles are changed on the page “Users” only."
+        hint="Such as “groups”, or “realm_access.roles” for a claim in another one. If it is empty, roles are changed on the page “Users” only."
       />
-      <TextField name="owner_values" label="Values for owners" hint="Separated by commas" />
-      <TextField name="admin_values" label="Values for admins" hint="Separated by commas" />
-      <TextField name="member_values" label="Values for members" hint="Separated by commas" />
+      <TextField name="owner_values" label="Values for owners" hint={VALUES} />
+      <TextField name="admin_values" label="Values for admins" hint={VALUES} />
+      <TextField name="member_values" label="Values for members" hint={VALUES} />
       <p>Everybody else becomes a viewer. Roles change at the next login.</p>
     </>
   );
@@ -57,9 +59,9 @@ export const valuesOf = (setting: SsoSetting): object => ({
   is_two_factor: setting.isTwoFactor,
   creates_users: setting.createsUsers,
   role_attribute: setting.roleAttribute,
-  owner_values: setting.ownerValues.join(', '),
-  admin_values: setting.adminValues.join(', '),
-  member_values: setting.memberValues.join(', '),
+  owner_values: textOf(setting.ownerValues),
+  admin_values: textOf(setting.adminValues),
+  member_values: textOf(setting.memberValues),
 });
 
 /** The values that the form changes. */
@@ -68,9 +70,9 @@ export const versionOf = (setting: SsoSetting): ShownValues => ({
   'A login counts as two factors': setting.isTwoFactor ? 'Yes' : 'No',
   'New people become users': setting.createsUsers ? 'Yes' : 'No',
   'Claim or attribute with the role': setting.roleAttribute ?? 'none',
-  'Values for owners': setting.ownerValues.join(', ') || 'none',
-  'Values for admins': setting.adminValues.join(', ') || 'none',
-  'Values for members': setting.memberValues.join(', ') || 'none',
+  'Values for owners': textOf(setting.ownerValues) || 'none',
+  'Values for admins': textOf(setting.adminValues) || 'none',
+  'Values for members': textOf(setting.memberValues) || 'none',
 });
 
 /** Below the settings: who can log in if the identity provider does not work. */
@@ -91,7 +93,7 @@ export function breakGlassOwners(owners: readonly DashboardUser[], { userId, rol
           { title: 'Email address', kind: 'main', cell: ({ email }) => email },
           {
             title: 'Break-glass',
-            kind: 'short',
+            kind: 'word',
             cell: ({ isBreakGlass }) =>
               isBreakGlass ? <Badge tone="good">Yes</Badge> : <Badge tone="soft">No</Badge>,
           },
@@ -109,7 +111,7 @@ function MarkButton({ id, email, isBreakGlass }: DashboardUser): VNode {
       fields={{ user_id: id, mark: isBreakGlass ? 'no' : 'yes' }}
       of={email}
     >
-      {isBreakGlass ? 'Remove the mark' : 'Mark'}
+      {isBreakGlass ? 'Unmark' : 'Mark'}
     </ActionButton>
   );
 }

@@ -10,6 +10,7 @@ import {
   UserAdministrationService,
   type DashboardUser,
 } from '../../dashboard-users/index.js';
+import { claimIn, textsIn } from '../identity-claims.js';
 import { RECENCY_REMEDY, type ProviderIdentity } from '../identity-provider.js';
 import type { SsoSettingsRequest } from './sso-settings.dto.js';
 import { SsoSettingsRepository } from './sso-settings.repository.js';
@@ -154,7 +155,7 @@ function auditedOf(setting: SsoSetting) {
 export function roleIn(setting: SsoSetting, { claims }: ProviderIdentity): DashboardRole | undefined {
   const { roleAttribute, ownerValues, adminValues, memberValues } = setting;
   if (roleAttribute === null) return undefined;
-  const sent = Object.hasOwn(claims, roleAttribute) ? [claims[roleAttribute]].flat() : [];
+  const sent = textsIn(claimIn(claims, roleAttribute) ?? []);
   const has = (values: readonly string[]): boolean => values.some((value) => sent.includes(value));
   if (has(ownerValues)) return 'owner';
   if (has(adminValues)) return 'admin';
@@ -169,7 +170,7 @@ export function roleProblemIn(setting: SsoSetting, identity: ProviderIdentity): 
   const { roleAttribute: name } = setting;
   const { claims } = identity;
   if (name === null || roleIn(setting, identity) !== 'viewer') return undefined;
-  if (Object.hasOwn(claims, name))
+  if (claimIn(claims, name) !== undefined)
     return `“${name}”, which decides the role, has none of the values in the settings. Therefore, the role is Viewer.`;
   // OpenID Connect Core, section 5.6.2.
   const isElsewhere =
@@ -181,9 +182,14 @@ export function roleProblemIn(setting: SsoSetting, identity: ProviderIdentity): 
   return `The identity provider did not send “${name}”, which decides the role. Therefore, the role is Viewer. ${reason}`;
 }
 
+/** Values are separated by commas. One that contains commas, such as a name in LDAP, is in quotation marks. */
 function valuesIn(text = ''): string[] {
-  return text
-    .split(',')
-    .map((value) => value.trim())
+  return [...text.matchAll(/\s*"([^"]*)"\s*(?=,|$)|[^,]+/g)]
+    .map(([value, quoted]) => (quoted ?? value).trim())
     .filter(Boolean);
+}
+
+/** Returns the text that `valuesIn` reads. */
+export function textOf(values: readonly string[]): string {
+  return values.map((value) => (value.includes(',') ? `"${value}"` : value)).join(', ');
 }

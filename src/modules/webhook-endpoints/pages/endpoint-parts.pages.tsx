@@ -21,6 +21,14 @@ export function endpointPath(environment: PlatformEnvironment, id: string): stri
   return dashboardPath(environment, 'webhook-endpoints', id);
 }
 
+/** Returns the page of an endpoint, as the parent of its other pages. */
+export function pageOfEndpoint(
+  environment: PlatformEnvironment,
+  { id, url, description }: Pick<WebhookEndpointResponse, 'id' | 'url' | 'description'>,
+): NonNullable<Page['parent']> {
+  return { title: description || url, path: endpointPath(environment, id) };
+}
+
 /** Failures in a row from which on an endpoint counts as failing. A single one is retried. */
 const MIN_FAILURES = 3;
 

@@ -27,7 +27,7 @@ import { SIGNINGS, type Signing } from '../webhook-endpoint-key.entity.js';
 import { ENDPOINT_PERMISSIONS } from '../webhook-endpoints.capability.js';
 import type { WebhookEndpointResponse } from '../webhook-endpoints.dto.js';
 import { WebhookEndpointsService } from '../webhook-endpoints.service.js';
-import { endpointPath } from './endpoint-parts.pages.js';
+import { endpointPath, pageOfEndpoint } from './endpoint-parts.pages.js';
 import { RECEIVERS, verificationCode, type ReceiverName } from './receiver-code.js';
 
 const OVERLAPS = {
@@ -143,15 +143,13 @@ function Verification({ receiver }: { readonly receiver: ReceiverName }): VNode 
 }
 
 /** A key in plain text. This page is the response to a form, so the key is in no address. */
-export function keyPage(
-  { id, url, environment, ...endpoint }: WebhookEndpointResponse,
-  reason: 'created' | 'rotated' | 'viewed',
-): Page {
+export function keyPage(endpoint: WebhookEndpointResponse, reason: 'created' | 'rotated' | 'viewed'): Page {
+  const { environment } = endpoint;
   const { signing_key: secret, public_key: publicKey, previous_key_expires_at: overlapEnds } = endpoint;
-  const path = endpointPath(environment, id);
+  const parent = pageOfEndpoint(environment, endpoint);
   return {
     title: reason === 'viewed' ? 'The signing key' : 'The new signing key',
-    parent: { title: url, path },
+    parent,
     content: (
       <>
         {reason === 'created' ? <Notice kind="good">The endpoint was created.</Notice> : null}
@@ -174,7 +172,7 @@ export function keyPage(
             ? 'Your receiver verifies deliveries with the public key, which is not secret.'
             : 'Give this key to the receiver of this endpoint. It verifies webhooks, and gives no access to the API. An admin can view it again later.'}
         </p>
-        <ButtonLink to={path}>Continue to the endpoint</ButtonLink>
+        <ButtonLink to={parent.path}>Continue to the endpoint</ButtonLink>
       </>
     ),
   };
@@ -187,10 +185,10 @@ class ViewKeyPage extends ConfirmPage(ENDPOINT_PERMISSIONS.viewWebhookEndpointKe
 
   async describe(visit: PageVisit<'id'>): Promise<Confirmation> {
     const { actor, environment, params } = visit;
-    const { id, url } = await this.endpoints.requireIn(visit, params.id);
+    const endpoint = await this.endpoints.requireIn(visit, params.id);
     return {
       title: 'View the signing key?',
-      parent: { title: url, path: endpointPath(environment, id) },
+      parent: pageOfEndpoint(environment, endpoint),
       ...UNCHANGEABLE,
       text:
         'The next page shows the key. Make sure that nobody else sees your screen. The audit log records that you ' +
@@ -198,9 +196,9 @@ class ViewKeyPage extends ConfirmPage(ENDPOINT_PERMISSIONS.viewWebhookEndpointKe
       button: 'View key',
       isDestructive: false,
       perform: async () => {
-        const secret = await this.signing.viewKey(actor, id);
-        const endpoint = await this.endpoints.get(actor, id);
-        return keyPage({ ...endpoint, ...(secret !== undefined && { signing_key: secret }) }, 'viewed');
+        const secret = await this.signing.viewKey(actor, endpoint.id);
+        const shown = await this.endpoints.get(actor, endpoint.id);
+        return keyPage({ ...shown, ...(secret !== undefined && { signing_key: secret }) }, 'viewed');
       },
     };
   }
@@ -227,7 +225,7 @@ class RotateKeyPage extends ConfirmPage(ENDPOINT_PERMISSIONS.rotateWebhookEndpoi
     const overlaps = Object.entries(OVERLAPS).map(([value, label]) => ({ value, label }));
     return {
       title: keys.signing === 'client' ? 'Give the endpoint its own key?' : 'Rotate the signing key?',
-      parent: { title: endpoint.url, path: endpointPath(environment, endpoint.id) },
+      parent: pageOfEndpoint(environment, endpoint),
       subject: keys,
       shows: keysIn,
       values: {
@@ -272,7 +270,7 @@ class ActivateKeyPage extends ConfirmPage(ENDPOINT_PERMISSIONS.activateWebhookEn
     const path = endpointPath(environment, endpoint.id);
     return {
       title: 'Put the signature with the new key first?',
-      parent: { title: endpoint.url, path },
+      parent: pageOfEndpoint(environment, endpoint),
       subject: await this.signing.overviewOf(endpoint),
       shows: keysIn,
       text:

@@ -51,6 +51,7 @@ import {
   endpointPath,
   EndpointStatus,
   EndpointPipe,
+  pageOfEndpoint,
   type EndpointVisit,
 } from './endpoint-parts.pages.js';
 import { Signatures } from './endpoint-signing.pages.js';
@@ -154,18 +155,16 @@ function endpointPage(
   const { events, health, header_names: headers } = endpoint;
   const { last_success_at: lastSuccess } = health;
   return {
-    title: endpoint.description || endpoint.url,
+    title: pageOfEndpoint(endpoint.environment, endpoint).title,
     parent: endpointList(endpoint.environment),
     actions: actionsOf(endpoint),
     messages: MESSAGES,
     content: (
       <>
         <FormProblem />
-        {endpoint.description ? (
-          <p class="two-lines">
-            <code>{endpoint.url}</code>
-          </p>
-        ) : null}
+        <p class="two-lines">
+          <EndpointStatus endpoint={endpoint} /> {endpoint.description ? <code>{endpoint.url}</code> : null}
+        </p>
         {situationOf(endpoint)}
         <Activity {...activity} endpoint={endpoint} />
         <Tabs
@@ -229,7 +228,7 @@ function Activity(props: ActivityProps): VNode | null {
       entries={[
         ['Success rate, 7 days', inPercent(succeeded / (succeeded + failed))],
         [
-          '95 % respond within',
+          '95% respond within',
           latency === null || latency === undefined ? 'Not known' : inMilliseconds(latency),
         ],
         [

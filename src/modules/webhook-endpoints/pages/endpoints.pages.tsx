@@ -34,7 +34,7 @@ import {
 } from '../webhook-endpoints.dto.js';
 import { WebhookEndpointsService } from '../webhook-endpoints.service.js';
 import { HeaderLinesField, headersIn, mergeHeaders } from '../own-headers.js';
-import { endpointList, endpointPath, EndpointStatus } from './endpoint-parts.pages.js';
+import { endpointList, endpointPath, EndpointStatus, pageOfEndpoint } from './endpoint-parts.pages.js';
 import { keyPage, SIGNING_OPTIONS } from './endpoint-signing.pages.js';
 import { ENDPOINT_PERMISSIONS } from '../webhook-endpoints.capability.js';
 
@@ -82,10 +82,10 @@ class EndpointsPage extends ListPage(ENDPOINT_PERMISSIONS.listWebhookEndpoints) 
         {
           title: 'Failures',
           kind: 'number',
-          isOnDeskOnly: true,
+          isOnWideOnly: true,
           cell: ({ health }) => health.consecutive_failures,
         },
-        { title: 'Events', kind: 'short', isOnDeskOnly: true, cell: subscriptionOf },
+        { title: 'Events', kind: 'short', isOnWideOnly: true, cell: subscriptionOf },
       ],
       empty: {
         title: 'No webhook endpoints yet',
@@ -184,7 +184,7 @@ class EditEndpointPage extends FormPage(ENDPOINT_PERMISSIONS.updateWebhookEndpoi
     const path = endpointPath(environment, endpoint.id);
     return {
       title: 'Edit endpoint',
-      parent: { title: endpoint.url, path },
+      parent: pageOfEndpoint(environment, endpoint),
       subject: endpoint,
       shows: versionOf,
       values: endpoint,
@@ -285,17 +285,16 @@ class DeleteEndpointPage extends ConfirmPage(ENDPOINT_PERMISSIONS.deleteWebhookE
   async describe(visit: PageVisit<'id'>): Promise<Confirmation<WebhookEndpoint>> {
     const { actor, environment, params } = visit;
     const endpoint = await this.endpoints.requireIn(visit, params.id);
-    const { id, url } = endpoint;
     return {
       title: 'Delete this endpoint?',
-      parent: { title: url, path: endpointPath(environment, id) },
+      parent: pageOfEndpoint(environment, endpoint),
       subject: endpoint,
       shows: (current) => versionOf({ ...current, header_names: current.headerNames }),
       text:
         'The service stops sending events to this URL, and drops those that are waiting. You cannot undo this. To stop ' +
         'deliveries for a while, pause the endpoint instead. The request log keeps the earlier deliveries.',
       button: 'Delete endpoint',
-      perform: (_, check) => this.endpoints.delete(actor, id, check),
+      perform: (_, check) => this.endpoints.delete(actor, endpoint.id, check),
       next: `${endpointList(environment).path}?done=deleted`,
     };
   }

@@ -3,12 +3,16 @@ import { isUUID } from 'class-validator';
 import { AccessibleClients, type DashboardScope } from '../../../infrastructure/auth/index.js';
 import type { AttributedClient } from '../../../infrastructure/http/index.js';
 import { CursorCodec, type CursorScope } from '../../../infrastructure/crypto/index.js';
+import { KeyedQueue } from '../../../infrastructure/database/index.js';
 import { Clock, CLOCK_TOLERANCE, periodOf, type Period } from '../../../infrastructure/time/index.js';
 import { ApiClientDirectory } from '../../api-clients/index.js';
 import {
+  ENTRY_QUERY_TIMEOUT_MESSAGE,
   MAX_PERIOD,
   OrganizationQueryQueue,
+  REQUEST_LOG_QUERY_TIMEOUT,
   RequestLogRepository,
+  RequestLogsConfiguration,
   validPeriod,
   type AttemptSummary,
   type RequestLogEntry,
@@ -69,6 +73,9 @@ interface Found {
 /** Reads events with their deliveries. Queries are bounded like those of the request log. */
 @Injectable()
 export class PublishedEventsService {
+  /** By client: the queue of one may be so long that a status takes seconds to read, on one of the few connections. */
+  private readonly statuses: KeyedQueue;
+
   constructor(
     private readonly repository: PublishedEventsRepository,
     private readonly requestLog: RequestLogRepository,
@@ -77,7 +84,11 @@ export class PublishedEventsService {
     private readonly cursors: CursorCodec,
     private readonly queries: OrganizationQueryQueue,
     private readonly clock: Clock,
-  ) {}
+    { queryTimeoutMilliseconds: milliseconds }: RequestLogsConfiguration,
+  ) {
+    const error = () => REQUEST_LOG_QUERY_TIMEOUT.error(ENTRY_QUERY_TIMEOUT_MESSAGE);
+    this.statuses = new KeyedQueue(1, { timeout: { milliseconds, error } });
+  }
 
   /**
    * Returns a page of the deliveries of the last 7 days by default. Those of the newest events come first, or those that failed last.
@@ -201,12 +212,16 @@ export class PublishedEventsService {
   /**
    * Returns the status of an event of any client, for the platform's own services.
    *
-   * @throws ApiError EVENT_NOT_FOUND if the event does not exist, or this host does not serve its client
+   * @throws ApiError EVENT_NOT_FOUND if the event does not exist, or this host does not serve its client;
+   * REQUEST_LOG_QUERY_TIMEOUT if it waits for statuses of the same client longer than a query may run
    */
   async statusOf(id: string): Promise<EventStatusResponse> {
     const event = await this.find(id);
     if (!event || !(await this.directory.find(event.clientId))) throw EVENT_NOT_FOUND.error();
-    const [{ deliveries }] = (await this.withDeliveries(event, [event])) as [WithDeliveries<PublishedEvent>];
+    const read = () => this.withDeliveries(event, [event]);
+    const [{ deliveries }] = (await this.statuses.run(event.clientId, read)) as [
+      WithDeliveries<PublishedEvent>,
+    ];
     return {
       id: event.id,
       client_id: event.clientId,

@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { Interval } from '@nestjs/schedule';
-import { JobLock, RecurringJob } from '../../../infrastructure/database/index.js';
+import { RecurringJob } from '../../../infrastructure/database/index.js';
 import { MINUTE } from '../../../infrastructure/time/index.js';
 import { WebhookEndpointsService } from '../../webhook-endpoints/index.js';
 import { FailingEndpointsRepository } from './failing-endpoints.repository.js';
@@ -11,14 +11,13 @@ export class DisabledEndpointsJob extends RecurringJob {
   constructor(
     private readonly repository: FailingEndpointsRepository,
     private readonly endpoints: WebhookEndpointsService,
-    private readonly lock: JobLock,
   ) {
     super('Webhooks', 'Deliveries to disabled endpoints could not be dropped');
   }
 
   @Interval(MINUTE)
   run(): Promise<void> {
-    return this.start(() => this.lock.runExclusively('disabled-endpoints', () => this.emptyAll()));
+    return this.startExclusively('disabled-endpoints', () => this.emptyAll());
   }
 
   private async emptyAll(): Promise<void> {

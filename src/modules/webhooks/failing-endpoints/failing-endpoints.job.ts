@@ -1,6 +1,6 @@
 import { Injectable, Logger } from '@nestjs/common';
 import { Cron } from '@nestjs/schedule';
-import { JobLock, RecurringJob, Transactional } from '../../../infrastructure/database/index.js';
+import { RecurringJob, Transactional } from '../../../infrastructure/database/index.js';
 import { maskedUrl } from '../../../infrastructure/logging/index.js';
 import { Clock, DAY, hourlyAt, timeInUtc } from '../../../infrastructure/time/index.js';
 import { PublicAddress } from '../../../infrastructure/http/index.js';
@@ -89,7 +89,6 @@ export class FailingEndpointsJob extends RecurringJob {
     private readonly lanes: EndpointLanes,
     private readonly emails: FailingEndpointEmails,
     private readonly auditLog: AuditLog,
-    private readonly lock: JobLock,
     private readonly configuration: WebhookDeliveriesConfiguration,
     private readonly clock: Clock,
   ) {
@@ -113,9 +112,7 @@ export class FailingEndpointsJob extends RecurringJob {
           this.notify(endpoint, this.emails.sendDisabled(endpoint)),
         ),
     ];
-    return this.start(() =>
-      this.lock.runExclusively('failing-endpoints', () => this.forEach(steps, (step) => step())),
-    );
+    return this.startExclusively('failing-endpoints', () => this.forEach(steps, (step) => step()));
   }
 
   private async notify({ id }: FailingEndpoint, sending: Promise<boolean>): Promise<void> {

@@ -82,7 +82,7 @@ export class EventFeedService {
     private readonly retention: RequestLogsConfiguration,
     metrics: Metrics,
   ) {
-    metrics.gauge(WAITING, () => [{ labels: {}, value: this.waiting }]);
+    metrics.value(WAITING, () => this.waiting);
   }
 
   /** @throws ApiError EVENT_CURSOR_EXPIRED, or INVALID_CURSOR_FORMAT for a cursor of another client or other filters */

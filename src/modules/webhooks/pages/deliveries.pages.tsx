@@ -36,6 +36,7 @@ import { OutsideOrganizationQueue } from '../../../infrastructure/surfaces/index
 import {
   AttemptResult,
   endpointPath,
+  pageOfEndpoint,
   EndpointPipe,
   WebhookEndpointsService,
   type OwnedWebhookEndpoint,
@@ -156,14 +157,16 @@ function resendQuery({ environment }: PageVisit, query: PageVisit['query']): Res
 
 /** The form, below the result of the test that was just sent. */
 function testPage(
-  { id, url, disabledAt, client }: OwnedWebhookEndpoint,
+  endpoint: OwnedWebhookEndpoint,
   event?: string,
   result?: TestedWebhookEndpointResponse,
 ): Page {
-  const path = endpointPath(client.environment, id);
+  const { url, disabledAt, client } = endpoint;
+  const parent = pageOfEndpoint(client.environment, endpoint);
+  const { path } = parent;
   return {
     title: 'Send a test',
-    parent: { title: url, path },
+    parent,
     content: (
       <>
         <FormProblem />
@@ -224,10 +227,9 @@ interface RecoveryProps {
 
 function recoveryPage(props: RecoveryProps): Page {
   const { endpoint, recovery } = props;
-  const path = endpointPath(endpoint.environment, endpoint.id);
   return {
     title: 'Recover events',
-    parent: { title: endpoint.url, path },
+    parent: pageOfEndpoint(endpoint.environment, endpoint),
     messages: { started: 'The recovery was started. Its progress is shown below.' },
     content: (
       <>

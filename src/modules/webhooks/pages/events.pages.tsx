@@ -92,7 +92,7 @@ export class EventsPage extends ListPage(REQUEST_LOG_PERMISSIONS.listRequestLogs
       filters: (
         <>
           <FilterChoice name="event" label="Event" options={this.endpoints.eventOptions()} />
-          <Filter name="external_user_id" label="User" />
+          <Filter name="external_user_id" label="Customer" />
           <FurtherFilters names={['start', 'end']}>
             <PeriodFields />
           </FurtherFilters>
@@ -168,13 +168,15 @@ export class EventsPage extends ListPage(REQUEST_LOG_PERMISSIONS.listRequestLogs
         },
         {
           title: 'Next attempt',
-          kind: 'number',
+          kind: 'short',
           isOnDeskOnly: true,
+          isOnWideOnly: query['outcome'] !== 'waiting',
+          isOmittedIfEmpty: true,
           cell: ({ delivery }) => delivery?.next_attempt_at && <ClockTime time={delivery.next_attempt_at} />,
         },
         {
-          title: 'User',
-          kind: 'id',
+          title: 'Customer',
+          kind: 'user',
           isOnDeskOnly: true,
           cell: ({ event: { externalUserId: user } }) => (user === null ? null : <UserLink user={user} />),
         },
@@ -334,7 +336,7 @@ function eventPage(
                 <Moment time={createdAt} /> (<RelativeTime time={createdAt} />)
               </span>,
             ],
-            ['User', externalUserId && <UserLink key="user" user={externalUserId} isWhole />],
+            ['Customer', externalUserId && <UserLink key="user" user={externalUserId} isWhole />],
             [
               'Session',
               sessionId && (
@@ -393,10 +395,10 @@ function Deliveries({ event, targets, attempts }: DeliveriesProps): VNode {
         keyOf={({ id }) => id}
         columns={[
           { title: 'Endpoint', kind: 'main', cell: (target) => <Endpoint {...target} /> },
-          { title: 'State', kind: 'short', cell: Outcome },
-          { title: 'Last attempt', kind: 'main', cell: (target) => <LastAttempt {...target} /> },
+          { title: 'State', kind: 'state', cell: Outcome },
+          { title: 'Last attempt', kind: 'status', cell: (target) => <LastAttempt {...target} /> },
           { title: 'Attempts', kind: 'number', cell: ({ delivery }) => delivery?.attempts ?? 0 },
-          { title: 'Next attempt', kind: 'id', cell: (target) => <NextAttempt {...target} /> },
+          { title: 'Next attempt', kind: 'text', cell: (target) => <NextAttempt {...target} /> },
           { title: 'Actions', kind: 'buttons', cell: (target) => <SendAgain {...target} /> },
         ]}
       />
@@ -473,12 +475,9 @@ function LastAttempt({ delivery }: Target): ComponentChildren {
   const last = delivery?.last;
   if (!last) return 'No attempt';
   return (
-    <>
-      <AttemptResult {...last} />{' '}
-      <a href={dashboardPath(environment, 'request-logs', String(last.id))}>
-        <Moment time={last.createdAt} />
-      </a>
-    </>
+    <a href={dashboardPath(environment, 'request-logs', String(last.id))}>
+      <AttemptResult {...last} />
+    </a>
   );
 }
 

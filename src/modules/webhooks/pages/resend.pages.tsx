@@ -39,7 +39,7 @@ export function resendPath(environment: PlatformEnvironment): string {
 /** The filters by which deliveries can be found, as the request log calls them. */
 const FILTERS = {
   event: 'Event',
-  external_user_id: 'User',
+  external_user_id: 'Customer',
   status_code: 'Status code',
   session_id: 'Session ID',
   task_id: 'Task ID',

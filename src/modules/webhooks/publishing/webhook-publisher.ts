@@ -53,12 +53,12 @@ export class WebhookPublisher {
     event: EventOf<Name>,
     timestamp?: number,
   ): Promise<string> {
-    const publication = await this.publicationOf({ client, event: event as AnyEvent, timestamp });
-    const { id } = publication.event;
+    const publications = await this.publicationsOf([{ client, event: event as AnyEvent, timestamp }]);
+    const { id } = (publications[0] as Publication).event;
     const attributes = { 'messaging.message.id': id, 'mcs.client_id': client.clientId };
     const options = () => ({ kind: SpanKind.PRODUCER, attributes });
     const [result] = await this.tracing.inSpan(`publish ${event.event}`, options, () =>
-      this.publications.publish([publication]),
+      this.publications.publish(publications),
     );
     if (result?.outcome === 'failed') throw result.error;
     return id;
@@ -72,7 +72,7 @@ export class WebhookPublisher {
    * @throws Error if a client does not exist; nothing is stored then
    */
   async publishAll(requests: readonly PublishRequest[]): Promise<readonly PublishResult[]> {
-    const publications = await Promise.all(requests.map((request) => this.publicationOf(request)));
+    const publications = await this.publicationsOf(requests);
     const attributes = { 'messaging.batch.message_count': requests.length };
     const options = () => ({ kind: SpanKind.PRODUCER, attributes });
     return this.tracing.inSpan('publish events', options, () => this.publications.publish(publications));
@@ -87,17 +87,14 @@ export class WebhookPublisher {
     return this.queue.addClaimed(event, endpoint);
   }
 
-  private async publicationOf({
-    client,
-    event,
-    timestamp,
-    idempotency,
-    session,
-  }: PublishRequest): Promise<Publication> {
-    const organizationId = await this.clients.organizationOf(client.clientId);
-    if (organizationId === undefined) throw new Error(`There is no client ${client.clientId}`);
-    const occurredAt = timestamp === undefined ? undefined : new Date(timestamp);
-    const stored = newEvent(client, event, this.clock.now(), occurredAt);
-    return { event: stored, organizationId, idempotency, session };
+  private async publicationsOf(requests: readonly PublishRequest[]): Promise<Publication[]> {
+    const organizations = await this.clients.organizationsOf(requests.map(({ client }) => client.clientId));
+    return requests.map(({ client, event, timestamp, idempotency, session }) => {
+      const organizationId = organizations.get(client.clientId);
+      if (organizationId === undefined) throw new Error(`There is no client ${client.clientId}`);
+      const occurredAt = timestamp === undefined ? undefined : new Date(timestamp);
+      const stored = newEvent(client, event, this.clock.now(), occurredAt);
+      return { event: stored, organizationId, idempotency, session };
+    });
   }
 }

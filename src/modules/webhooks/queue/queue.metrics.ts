@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { GaugeMetric, Metrics } from '../../../infrastructure/metrics/index.js';
-import { QUEUE_STATES, DeliveryQueueRepository, type QueueOverview } from './delivery-queue.repository.js';
+import { QUEUE_STATES, DeliveryQueueRepository } from './delivery-queue.repository.js';
 
 const ALL_PROCESSES = 'Covers all processes: take the maximum, not the sum.';
 
@@ -33,13 +33,9 @@ export class QueueMetrics {
       if (overview === undefined) return [];
       return QUEUE_STATES.map((state) => ({ labels: { state }, value: overview[field][state] }));
     };
-    const total = (field: keyof QueueOverview & `lanes${string}`) => async () => {
-      const overview = await cached.read();
-      return overview === undefined ? [] : [{ labels: {}, value: overview[field] }];
-    };
     metrics.gauge(DELIVERIES, byState('deliveries'));
     metrics.gauge(OLDEST, byState('oldest'));
-    metrics.gauge(LANES_ACTIVE, total('lanesActive'));
-    metrics.gauge(LANES_NARROW, total('lanesNarrow'));
+    metrics.value(LANES_ACTIVE, async () => (await cached.read())?.lanesActive);
+    metrics.value(LANES_NARROW, async () => (await cached.read())?.lanesNarrow);
   }
 }

@@ -50,7 +50,7 @@ export class WebhookStreamService {
     private readonly watch: EventWatch,
     metrics: Metrics,
   ) {
-    metrics.gauge(LISTENERS, () => [{ labels: {}, value: this.listeners.size }]);
+    metrics.value(LISTENERS, () => this.listeners.size);
   }
 
   /** Sends events until the stream ends. */

@@ -100,11 +100,9 @@ export class DeliveryWorker
     metrics: Metrics,
   ) {
     this.slots = new AttemptSlots(configuration.concurrency);
-    metrics.gauge(IN_FLIGHT, () => [{ labels: {}, value: this.inFlight.size }]);
-    metrics.gauge(SLOTS, () => [{ labels: {}, value: configuration.concurrency }]);
-    metrics.gauge(LAST_POLL_AGE, () => [
-      { labels: {}, value: (performance.now() - this.lastPollAt) / SECOND },
-    ]);
+    metrics.value(IN_FLIGHT, () => this.inFlight.size);
+    metrics.value(SLOTS, () => configuration.concurrency);
+    metrics.value(LAST_POLL_AGE, () => (performance.now() - this.lastPollAt) / SECOND);
   }
 
   onApplicationBootstrap(): void {

@@ -1,3 +1,5 @@
+import { OPERATION_OF_ENTRY } from '../../storage/sql/operation-of-entry.js';
+
 /** Latencies below this have a bucket for each millisecond. */
 const EXACT_LATENCIES = 8;
 /** Each bucket above them is wider by this factor, so that its middle is within 10 % of every latency in it. */
@@ -22,7 +24,6 @@ export const ENTRY_COLUMNS =
  * `/webhook-endpoints/`; the target of the rarest combinations is null.
  */
 const MAX_COMBINATIONS = 200;
-const MAX_TARGET_LENGTH = 200;
 
 /** Builds rows from the common table expressions `combination` and `latency`. */
 const ROWS = `
@@ -61,9 +62,7 @@ export function summaryOf(entries: string): string {
              row_number() OVER (PARTITION BY client_id, start, type
                                     ORDER BY sum(entries) DESC, target, event, status) AS rank
         FROM (SELECT *, CASE type WHEN 'webhook' THEN webhook_endpoint_id::text
-                             ELSE left(method || ' ' || regexp_replace(path,
-                               '/([0-9]+|[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12})(?=/|$)', '/{id}', 'gi'),
-                               ${MAX_TARGET_LENGTH}) END AS target
+                             ELSE ${OPERATION_OF_ENTRY} END AS target
                 FROM counted) named
        GROUP BY 1, 2, 3, 4, 5, 6
     ), combination AS (
