@@ -154,7 +154,7 @@ describeInBrowser('Webhook endpoints and events in a browser', (windows) => {
     await page.getByText('The event is being sent. If it waited for a retry').waitFor();
     await receiver.arrived(1, '/right');
     await eventually('the page shows the success', async () =>
-      (await page.locator('td.short').textContent())?.includes('Succeeded'),
+      (await page.locator('td[data-title="State"]').textContent())?.includes('Succeeded'),
     );
     receiver.arrivals.length = 0;
     await page.close();

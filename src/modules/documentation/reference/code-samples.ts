@@ -53,8 +53,13 @@ export function codeSamplesOf(
   ];
 }
 
+/** API keys can be sent in two ways. The guides send them, and secrets, with the ID of the client. */
+function schemeOf({ schemes }: DescribedOperation): string {
+  return schemes.find((each) => each === 'basic') ?? schemes[0] ?? '';
+}
+
 class SampleRequest {
-  private readonly credentials = CREDENTIALS[this.operation.schemes[0] ?? ''] ?? NONE;
+  private readonly credentials = CREDENTIALS[schemeOf(this.operation)] ?? NONE;
   private readonly body = this.operation.body?.examples[0];
   private readonly inPath = this.valuesOf('path');
   private readonly query = this.valuesOf('query', ({ required = false }) => required);

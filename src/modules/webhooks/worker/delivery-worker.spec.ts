@@ -42,7 +42,7 @@ describe('DeliveryWorker', () => {
         },
       } as unknown as Notifications,
       new WebhookDeliveriesConfiguration(),
-      { gauge: () => undefined } as unknown as Metrics,
+      { value: () => undefined } as unknown as Metrics,
     );
   });
 
