@@ -72,18 +72,25 @@ public final class Receiver {
         if (secret.startsWith("whpk_"))
             return Arrays.stream(signatures).limit(MAX_SIGNATURES).anyMatch(given -> isSignedBy(secret, given, start, body));
         // Anyone can sign with an empty key.
-        if (secret.isEmpty() || secret.equals("whsec_")) return false;
+        if (keyOf(secret).length == 0) return false;
         String expected = "v1," + sign(secret, start, body);
         return Arrays.stream(signatures).limit(MAX_SIGNATURES).anyMatch(given -> isEqual(expected, given));
+    }
+
+    /** Returns the bytes of the key: none if it is missing or malformed. */
+    private static byte[] keyOf(String secret) {
+        if (!secret.startsWith("whsec_")) return secret.getBytes(StandardCharsets.UTF_8);
+        try {
+            return Base64.getDecoder().decode(secret.substring(6));
+        } catch (IllegalArgumentException malformed) {
+            return new byte[0];
+        }
     }
 
     private static String sign(String secret, byte[]... parts) {
         try {
             Mac mac = Mac.getInstance("HmacSHA256");
-            byte[] key = secret.startsWith("whsec_")
-                ? Base64.getDecoder().decode(secret.substring(6))
-                : secret.getBytes(StandardCharsets.UTF_8);
-            mac.init(new SecretKeySpec(key, "HmacSHA256"));
+            mac.init(new SecretKeySpec(keyOf(secret), "HmacSHA256"));
             for (byte[] part : parts) mac.update(part);
             return Base64.getEncoder().encodeToString(mac.doFinal());
         } catch (GeneralSecurityException everyJavaHasIt) {

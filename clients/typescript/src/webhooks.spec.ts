@@ -34,7 +34,10 @@ describe('webhooks.verify', () => {
     );
     const copy = new Uint8Array(BODY).buffer;
     for (const body of [BODY, BODY.toString(), new Uint8Array(BODY), copy]) {
-      for (const given of [headers, new Headers(headers), lowerCase]) {
+      // The `Headers` of another implementation of `fetch`, and a map.
+      const foreign = { get: (name: string) => lowerCase[name] ?? null };
+      const map = new Map(Object.entries(lowerCase)) as unknown as Pick<Headers, 'get'>;
+      for (const given of [headers, new Headers(headers), lowerCase, foreign, map]) {
         expect(await webhooks.verify(body, given, SECRET)).toMatchObject({ data: { card_id: 'é' } });
       }
     }
@@ -100,6 +103,10 @@ describe('webhooks.verify', () => {
     const verified = webhooks.verify(BODY, signed(), secret as string);
     await expect(verified).rejects.toThrow(TypeError);
     await expect(verified).rejects.toThrow('The secret is missing.');
+  });
+
+  it('accepts a secret with the line feed of its file', async () => {
+    expect(await reasonOf(webhooks.verify(BODY, signed(), `${SECRET}\n`))).toBe('valid');
   });
 
   it('ignores the second secret of a rotation that has ended', async () => {

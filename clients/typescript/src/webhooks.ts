@@ -1,7 +1,9 @@
 import type { WebhookEvent } from './schemas.js';
 
-/** Headers as a `Headers` object, or as Node.js and frameworks give them. */
-export type WebhookHeaders = Headers | Readonly<Record<string, string | readonly string[] | undefined>>;
+type PlainHeaders = Readonly<Record<string, string | readonly string[] | undefined>>;
+
+/** Headers as a `Headers` object of any implementation of `fetch`, or as Node.js and frameworks give them. */
+export type WebhookHeaders = Pick<Headers, 'get'> | PlainHeaders;
 
 /** A webhook must not be processed. */
 export class SignatureError extends Error {
@@ -52,12 +54,7 @@ async function verify(
   { tolerance = DEFAULT_TOLERANCE }: VerifyOptions = {},
 ): Promise<WebhookEvent> {
   const bytes = bytesOf(body);
-  // Programs in JavaScript give the variable of an environment that lacks it.
-  const secrets = [secret].flat().filter((each) => typeof each === 'string' && each !== '');
-  if (secrets.length === 0)
-    throw new TypeError(
-      'The secret is missing. Give the key of the endpoint, or the secret of your API client.',
-    );
+  const secrets = secretsIn(secret);
   const clientKeys = await Promise.all(secrets.filter((each) => !isOfEndpoint(each)).map(keyOf));
   const endpointKeys = await Promise.all(secrets.filter(isOfEndpoint).map(endpointKeyOf));
   const [id, timestamp] = [required(headers, 'webhook-id'), required(headers, 'webhook-timestamp')];
@@ -92,6 +89,17 @@ async function verify(
   return event;
 }
 
+/** @throws TypeError if there is none */
+function secretsIn(secret: string | readonly string[]): string[] {
+  // Programs in JavaScript give the variable of an environment that lacks it. Files end with a line feed.
+  const given = [secret].flat().filter((each) => typeof each === 'string');
+  const secrets = given.map((each) => each.trim()).filter((each) => each !== '');
+  if (secrets.length > 0) return secrets;
+  throw new TypeError(
+    'The secret is missing. Give the key of the endpoint, or the secret of your API client.',
+  );
+}
+
 function bytesOf(body: string | Uint8Array | ArrayBuffer): Uint8Array<ArrayBuffer> {
   if (typeof body === 'string') return encoder.encode(body);
   // Programs in JavaScript give what a framework has parsed, which cannot be signed again byte by byte.
@@ -102,9 +110,9 @@ function bytesOf(body: string | Uint8Array | ArrayBuffer): Uint8Array<ArrayBuffe
 
 function required(headers: WebhookHeaders, name: string): string {
   const value =
-    headers instanceof Headers
+    typeof headers.get === 'function'
       ? headers.get(name)
-      : Object.entries(headers).find(([key]) => key.toLowerCase() === name)?.[1];
+      : Object.entries(headers as PlainHeaders).find(([key]) => key.toLowerCase() === name)?.[1];
   const text = typeof value === 'object' ? value?.[0] : value;
   if (!text) throw new SignatureError('missing_header', `The header ${name} is missing.`);
   return text;
@@ -144,7 +152,7 @@ function isOfEndpoint(key: string): boolean {
 
 /** @throws TypeError if the key is malformed */
 function endpointKeyOf(text: string): Promise<CryptoKey> {
-  const [kind, encoded] = [text.slice(0, text.indexOf('_')), text.slice(text.indexOf('_') + 1).trim()];
+  const [kind, encoded] = [text.slice(0, text.indexOf('_')), text.slice(text.indexOf('_') + 1)];
   const bytes = bytesOfBase64(encoded);
   if (!bytes || (kind === 'whpk' && bytes.length !== KEY_BYTES)) throw malformed(kind);
   return kind === 'whpk'
@@ -231,7 +239,7 @@ function joined(first: Uint8Array, second: Uint8Array): Uint8Array<ArrayBuffer> 
  * @param secret the secret that your receiver verifies with, or the key of an endpoint: `whsec_…`, or the private key `whsk_…` of a pair
  * that only your tests have; for a test of a rotation, the active and the other one
  * @returns the headers of the webhook
- * @throws TypeError if a key is malformed or public
+ * @throws TypeError if there is no secret, or a key is malformed or public
  */
 async function sign(
   body: string | Uint8Array | ArrayBuffer,
@@ -241,7 +249,7 @@ async function sign(
   const bytes = bytesOf(body);
   const event = eventOf(bytes);
   const seconds = Math.floor(timestamp.getTime() / 1000);
-  const secrets = [secret].flat();
+  const secrets = secretsIn(secret);
   const message = joined(encoder.encode(`${id}.${seconds}.`), bytes);
   const signatures = await Promise.all(secrets.map((each) => signatureOf(message, each)));
   // This header has room for one signature. With the key of an endpoint alone, the receiver cannot know its secret.

@@ -49,7 +49,9 @@ def verify(
         ValueError: there is no secret, or a key is malformed.
     """
     data = _bytes_of(body)
-    secrets = [each for each in ([secret] if isinstance(secret, str) or secret is None else secret) if each]
+    given = [secret] if isinstance(secret, str) or secret is None else secret
+    # Files end with a line feed.
+    secrets = [each.strip() for each in given if each and each.strip()]
     if not secrets:
         raise ValueError("The secret is missing. Give the secret of your API client, or the key of the endpoint.")
     for each in secrets:
