@@ -540,7 +540,7 @@ describeInBrowser('Logins and accounts in a browser', (windows) => {
       await inspected('second-factor-rejected');
       await page.context().clearCookies({ name: 'browser' });
       await logOut(page);
-      await waitForText(page, 'This form is out of date');
+      await waitForText(page, 'Your browser sent no cookies');
       await inspected('error');
     });
   });

@@ -77,6 +77,7 @@ describeInBrowser('The dashboard in a browser', (windows) => {
       );
     expect(rows.at(-2)).toMatch(/^\d\d:\d\d Median: \d+ ms, 95th percentile: \d+ ms$/);
     expect(await values()).toBe(false);
+    await lines.scrollIntoViewIfNeeded();
     const box = (await lines.boundingBox())!;
     // The right end of the axis is 24 of 480 units from that of the chart.
     await page.mouse.move(box.x + (box.width * 455) / 480, box.y + box.height / 2);

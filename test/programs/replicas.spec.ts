@@ -230,8 +230,8 @@ describeWithRedis('Rate limits of several processes', () => {
     await eventually('it is connected', () => isConnected(service));
   });
 
-  it.each(['INFO', 'CLIENT'])('are counted by a proxy that does not know %s', async (without) => {
-    const redis = await RedisServer.start({ without });
+  it('are counted by a proxy that does not know CLIENT', async () => {
+    const redis = await RedisServer.start({ without: 'CLIENT' });
     const services = await startTwo({ REDIS_URL: redis.url, MCP_TOKEN_REQUESTS_PER_MINUTE: '5' });
     expect(services.map(isConnected)).toEqual([true, true]);
     expect(countOf(await sendConcurrently(services, 20), 200)).toBe(5);

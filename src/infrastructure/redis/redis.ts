@@ -37,8 +37,6 @@ function createRedisClient(
     // Commands in flight fail together with the connection.
     disconnectTimeout: 0,
     disableClientInfo: true,
-    // `verify` checks more, and proxies such as Envoy do not know INFO.
-    enableReadyCheck: false,
     lazyConnect: true,
     reconnectOnError: (error) => {
       if (!HANDLED_BY_IOREDIS.test(error.message)) onErrorReply(error);

@@ -28,7 +28,7 @@ export function codePage(userCode: string, isUnknown = false): PageResponse {
     ...(isUnknown && { status: 404 }),
     content: (
       <Form action="/device">
-        <p>Enter the code that your device or program shows. Don't enter a code that someone sent you.</p>
+        <p>Enter the code that your device or program shows. Don’t enter a code that someone sent you.</p>
         <TextField
           name="user_code"
           label="Code"

@@ -21,7 +21,7 @@ const BREAK_GLASS_PATH = `${SSO_OVERVIEW.path}/break-glass`;
 export function settingFields(problem: string | null): VNode {
   return (
     <>
-      <h3>Passwords</h3>
+      <h2>Passwords</h2>
       {problem === null ? null : <Notice kind="bad">{problem}</Notice>}
       <SwitchField
         name="required"
@@ -33,13 +33,13 @@ export function settingFields(problem: string | null): VNode {
         label="A login at the identity provider counts as two factors"
         hint="Only if your identity provider asks everybody for a second factor."
       />
-      <h3>New users</h3>
+      <h2>New users</h2>
       <SwitchField
         name="creates_users"
         label="New people become users at their first login"
         hint="Their email addresses must be in a proved domain. They become viewers, unless the identity provider decides the role."
       />
-      <h3>Roles</h3>
+      <h2>Roles</h2>
       <TextField
         name="role_attribute"
         label="Claim or attribute with the role"
@@ -79,7 +79,7 @@ export const versionOf = (setting: SsoSetting): ShownValues => ({
 export function breakGlassOwners(owners: readonly DashboardUser[], { userId, role }: DashboardActor): VNode {
   return (
     <>
-      <h3>Break-glass owners</h3>
+      <h2>Break-glass owners</h2>
       <p>
         They can always log in with their passwords, for example when the identity provider does not work. The
         identity provider cannot change their role.

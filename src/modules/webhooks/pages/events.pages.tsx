@@ -397,7 +397,12 @@ function Deliveries({ event, targets, attempts }: DeliveriesProps): VNode {
           { title: 'Endpoint', kind: 'main', cell: (target) => <Endpoint {...target} /> },
           { title: 'State', kind: 'state', cell: Outcome },
           { title: 'Last attempt', kind: 'status', cell: (target) => <LastAttempt {...target} /> },
-          { title: 'Attempts', kind: 'number', cell: ({ delivery }) => delivery?.attempts ?? 0 },
+          {
+            title: 'Attempts',
+            kind: 'number',
+            isOnWideOnly: true,
+            cell: ({ delivery }) => delivery?.attempts ?? 0,
+          },
           { title: 'Next attempt', kind: 'text', cell: (target) => <NextAttempt {...target} /> },
           { title: 'Actions', kind: 'buttons', cell: (target) => <SendAgain {...target} /> },
         ]}
