@@ -10,4 +10,11 @@ describe('operatorMessageFor', () => {
     const error = new TypeError('undefined is not a function');
     expect(operatorMessageFor(error)).toBe(error.stack);
   });
+
+  it('does not say that a database is unreachable that has no more space', () => {
+    const message = 'could not extend file "base/5/16384": No space left on device';
+    expect(operatorMessageFor(Object.assign(new Error(message), { code: '53100' }))).toBe(
+      `The database is not available: ${message}. Run the program again when it is.`,
+    );
+  });
 });

@@ -141,6 +141,6 @@ export function operatorMessageFor(error: unknown): string {
   if (error instanceof OperatorError) return error.message;
   if (isStatementCanceled(error)) return `The database canceled a statement: ${error.message}.`;
   if (isDatabaseUnavailable(error))
-    return `The database became unreachable: ${error.message}. Start the program again when the database is available.`;
+    return `The database is not available: ${error.message}. Run the program again when it is.`;
   return error.stack ?? error.message;
 }
