@@ -16,6 +16,7 @@ export type Headers = Readonly<Record<string, string | string[] | undefined>>;
 const TOLERANCE = 300;
 /** The service sends one signature, or a few during a rotation. Others are not compared. */
 const MAX_SIGNATURES = 10;
+const PUBLIC_KEY_BYTES = 32;
 
 /**
  * Returns whether the service sent this delivery to you just now.
@@ -56,6 +57,7 @@ export function verifyStandardWebhooks(body: Buffer, headers: Headers, secret: s
   const start = `${id}.${timestamp}.`;
   if (secret.startsWith('whpk_')) {
     const key = publicKeyOf(secret);
+    if (!key) return false;
     const signed = Buffer.concat([Buffer.from(start), body]);
     return signatures
       .filter((signature) => signature.startsWith('v1a,'))
@@ -73,8 +75,11 @@ function isKeyOfEndpoint(secret: string): boolean {
   return secret.startsWith('whsec_') || secret.startsWith('whpk_');
 }
 
-function publicKeyOf(text: string): ReturnType<typeof createPublicKey> {
-  const x = Buffer.from(text.slice(5), 'base64').toString('base64url');
+/** Returns nothing for a malformed key. */
+function publicKeyOf(text: string): ReturnType<typeof createPublicKey> | undefined {
+  const bytes = Buffer.from(text.slice(5), 'base64');
+  if (bytes.length !== PUBLIC_KEY_BYTES) return undefined;
+  const x = bytes.toString('base64url');
   return createPublicKey({ key: { kty: 'OKP', crv: 'Ed25519', x }, format: 'jwk' });
 }
 
