@@ -11,6 +11,7 @@ import {
   type OnModuleDestroy,
 } from '@nestjs/common';
 import { HttpAdapterHost } from '@nestjs/core';
+import { Interval } from '@nestjs/schedule';
 import { ServiceConfiguration } from '../../../infrastructure/config/index.js';
 import { isTransientFailure, JobFailures, Transactional } from '../../../infrastructure/database/index.js';
 import {
@@ -32,12 +33,15 @@ const REFUSED = '.refused';
 const DRAFT_TIME = MINUTE / 2;
 
 const RETRY_DELAY = 5 * SECOND;
+/** Milliseconds after which a process looks for files of others: in a rolling restart, they stop after this one has started. */
+const LOOK_INTERVAL = 10 * MINUTE;
 /** Maximum milliseconds that a shutdown waits for a statement. Its transaction is then rolled back, or another process finds it. */
 const STOP_TIMEOUT = SECOND;
 const ENTRIES_PER_STATEMENT = 1_000;
 
 /**
- * Keeps entries in `DATA_DIR/request-log` that a process could not write before it ended, and writes them after the next start.
+ * Keeps entries in `DATA_DIR/request-log` that a process could not write before it ended, and writes them after the next start,
+ * of any process that shares the folder, or a few minutes later.
  * Each file has an entry per line, and its name is the ID by which the database recognizes that the file has been written.
  * Several processes may share the files: the database decides which of them writes a file. Commands of operators leave the
  * files alone. The identifiers of erased users are replaced in the files of the process that erases, and in all others when they
@@ -66,8 +70,13 @@ export class EntrySpool implements OnApplicationBootstrap, OnModuleDestroy, User
 
   /** Writes in the background, because the entries of a node that is down must not delay the start. */
   onApplicationBootstrap(): void {
-    if (!this.adapterHost.httpAdapter) return;
-    this.writing = this.writeAll();
+    this.look();
+  }
+
+  @Interval(LOOK_INTERVAL)
+  look(): void {
+    if (!this.adapterHost.httpAdapter || this.stopped.signal.aborted) return;
+    this.writing ??= this.writeAll().finally(() => (this.writing = undefined));
   }
 
   async onModuleDestroy(): Promise<void> {

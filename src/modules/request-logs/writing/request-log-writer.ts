@@ -180,7 +180,7 @@ export class RequestLogWriter extends RequestRecorder {
       lost = await this.spool.save(entries);
       const saved = entries.length - lost;
       this.logger.warn(
-        `${entries.length} request log entries could not be written to the database: ${saved} are saved in DATA_DIR, and written at the next start.`,
+        `${entries.length} request log entries could not be written to the database: ${saved} are saved in DATA_DIR, and written after the next start.`,
       );
     } catch (error) {
       this.logger.error('Request log entries could not be saved in DATA_DIR', error);
