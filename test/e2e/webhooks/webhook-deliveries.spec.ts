@@ -987,10 +987,13 @@ describe('Rotation of events', () => {
     expect(await dayOf('0 days')).not.toBeNull();
   });
 
-  it('keeps no place in the lane of a delivery that is deleted while it is claimed, and frees those of 0.3.0', async () => {
+  it('keeps no place in the lane of a delivery that is deleted while it is claimed, and frees those of earlier releases', async () => {
     const endpoint = await createEndpoint();
     await publish();
-    await eventually('the lane exists and is idle', async () => (await attemptsInLane(endpoint)) === 0);
+    await eventually(
+      'the lane exists and is idle',
+      async () => receiver.arrivals.length > 0 && (await attemptsInLane(endpoint)) === 0,
+    );
     const deletion = new pg.Client({ connectionString: service.database.url });
     await deletion.connect();
     await service.database.query(

@@ -11,7 +11,6 @@ import {
   type OnModuleDestroy,
 } from '@nestjs/common';
 import { HttpAdapterHost } from '@nestjs/core';
-import { Interval } from '@nestjs/schedule';
 import { ServiceConfiguration } from '../../../infrastructure/config/index.js';
 import { isTransientFailure, JobFailures, Transactional } from '../../../infrastructure/database/index.js';
 import {
@@ -33,8 +32,6 @@ const REFUSED = '.refused';
 const DRAFT_TIME = MINUTE / 2;
 
 const RETRY_DELAY = 5 * SECOND;
-/** Milliseconds after which a process looks for files of others: in a rolling restart, they stop after this one has started. */
-const LOOK_INTERVAL = 10 * MINUTE;
 /** Maximum milliseconds that a shutdown waits for a statement. Its transaction is then rolled back, or another process finds it. */
 const STOP_TIMEOUT = SECOND;
 const ENTRIES_PER_STATEMENT = 1_000;
@@ -52,8 +49,11 @@ const ENTRIES_PER_STATEMENT = 1_000;
 export class EntrySpool implements OnApplicationBootstrap, OnModuleDestroy, UserDataHolder {
   private readonly logger = new Logger('RequestLogs');
   private readonly folder: string;
+  /** Milliseconds after which a process looks for files of others: in a rolling restart, they stop after this one has started. */
+  protected readonly lookInterval: number = 10 * MINUTE;
   private readonly stopped = new AbortController();
   private writing: Promise<void> | undefined;
+  private looking: NodeJS.Timeout | undefined;
 
   @Inject()
   private readonly failures!: JobFailures;
@@ -70,16 +70,18 @@ export class EntrySpool implements OnApplicationBootstrap, OnModuleDestroy, User
 
   /** Writes in the background, because the entries of a node that is down must not delay the start. */
   onApplicationBootstrap(): void {
+    if (!this.adapterHost.httpAdapter) return;
     this.look();
+    // Not scheduled work: processes without background work save entries, too.
+    this.looking = setInterval(() => this.look(), this.lookInterval).unref();
   }
 
-  @Interval(LOOK_INTERVAL)
-  look(): void {
-    if (!this.adapterHost.httpAdapter || this.stopped.signal.aborted) return;
+  private look(): void {
     this.writing ??= this.writeAll().finally(() => (this.writing = undefined));
   }
 
   async onModuleDestroy(): Promise<void> {
+    clearInterval(this.looking);
     this.stopped.abort();
     await Promise.race([this.writing, pause(STOP_TIMEOUT, undefined, { ref: false })]);
   }

@@ -136,8 +136,8 @@ export class WebhookEventsRepository implements EventBodies, UserDataHolder {
   }
 
   /**
-   * Frees places in lanes whose delivery no longer exists. Release 0.3.0 left such places if it claimed a delivery while it was deleted.
-   * Within a snapshot, each attempt in flight has its place, so that the rest never becomes free otherwise.
+   * Frees places in lanes whose delivery no longer exists. Up to release 0.4.0, a claim left such a place if its delivery was deleted at
+   * that moment. Within a snapshot, each attempt in flight has its place, so that the rest never becomes free otherwise.
    */
   private async recountAttempts(): Promise<void> {
     const [{ places, lanes }] = await this.transaction.manager.query<[{ places: number; lanes: number }]>(
