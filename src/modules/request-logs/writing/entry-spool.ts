@@ -53,7 +53,6 @@ export class EntrySpool implements OnApplicationBootstrap, OnModuleDestroy, User
   protected readonly lookInterval: number = 10 * MINUTE;
   private readonly stopped = new AbortController();
   private writing: Promise<void> | undefined;
-  private looking: NodeJS.Timeout | undefined;
 
   @Inject()
   private readonly failures!: JobFailures;
@@ -71,17 +70,10 @@ export class EntrySpool implements OnApplicationBootstrap, OnModuleDestroy, User
   /** Writes in the background, because the entries of a node that is down must not delay the start. */
   onApplicationBootstrap(): void {
     if (!this.adapterHost.httpAdapter) return;
-    this.look();
-    // Not scheduled work: processes without background work save entries, too.
-    this.looking = setInterval(() => this.look(), this.lookInterval).unref();
-  }
-
-  private look(): void {
-    this.writing ??= this.writeAll().finally(() => (this.writing = undefined));
+    this.writing = this.writeAll();
   }
 
   async onModuleDestroy(): Promise<void> {
-    clearInterval(this.looking);
     this.stopped.abort();
     await Promise.race([this.writing, pause(STOP_TIMEOUT, undefined, { ref: false })]);
   }
@@ -169,10 +161,13 @@ export class EntrySpool implements OnApplicationBootstrap, OnModuleDestroy, User
     return true;
   }
 
+  /** Not scheduled work: processes without background work save entries, too. */
   private async writeAll(): Promise<void> {
     const { signal } = this.stopped;
-    while (!(await this.writeFiles()) && !signal.aborted)
-      await pause(RETRY_DELAY, undefined, { signal, ref: false }).catch(() => undefined);
+    while (!signal.aborted) {
+      const delay = (await this.writeFiles()) ? this.lookInterval : RETRY_DELAY;
+      await pause(delay, undefined, { signal, ref: false }).catch(() => undefined);
+    }
   }
 
   /** @returns whether no file is left */
