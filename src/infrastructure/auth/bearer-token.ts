@@ -1,4 +1,5 @@
-import { INVALID_ACCESS_TOKEN, type ApiError } from '../errors/index.js';
+import type { ApiError } from '../errors/index.js';
+import { INVALID_ACCESS_TOKEN } from './auth-errors.js';
 import { AGENT_SCOPES, type AgentScope } from './principals.js';
 
 /** RFC 6750, section 2.1, with the scheme in any case. */

@@ -1,6 +1,7 @@
 import { Injectable, type ExecutionContext } from '@nestjs/common';
 import type { Request, Response } from 'express';
-import { INVALID_ACCESS_TOKEN, NO_ACCESS, type ApiError } from '../errors/index.js';
+import { NO_ACCESS, type ApiError } from '../errors/index.js';
+import { INVALID_ACCESS_TOKEN } from './auth-errors.js';
 import { clearCookie, cookieOf, isChangeFromOtherSite, setCookie } from '../http/index.js';
 import { FailedCredentials } from '../rate-limiting/index.js';
 import { ACCESS_TOKEN, tokenIn } from './bearer-token.js';

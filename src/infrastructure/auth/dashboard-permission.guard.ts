@@ -2,14 +2,8 @@ import { Injectable, SetMetadata, type CanActivate, type ExecutionContext } from
 import { Reflector } from '@nestjs/core';
 import type { Request } from 'express';
 import { ENVIRONMENTS, ServiceConfiguration } from '../config/index.js';
-import {
-  INSUFFICIENT_ROLE,
-  INSUFFICIENT_SCOPE,
-  INVALID_ACCESS_TOKEN,
-  NO_ACCESS,
-  NOT_FOUND,
-  type ApiError,
-} from '../errors/index.js';
+import { NO_ACCESS, NOT_FOUND, type ApiError } from '../errors/index.js';
+import { INSUFFICIENT_ROLE, INSUFFICIENT_SCOPE, INVALID_ACCESS_TOKEN } from './auth-errors.js';
 import { environmentOf, isFromOtherSite } from '../http/index.js';
 import { Clock, CLOCK_TOLERANCE, SECOND } from '../time/index.js';
 import { missingScope } from './access.guards.js';
