@@ -17,9 +17,13 @@ import {
   tokenOfAddress,
   type TokenKind,
 } from './bearer-token.js';
-import type { DashboardIdentity } from './dashboard-actor.js';
 import { AgentLogins, type TokenVerifier } from './ports.js';
-import { currentAgentOf, type AuthenticatedAgent, type AuthenticatedService } from './principals.js';
+import {
+  currentAgentOf,
+  type AuthenticatedAgent,
+  type AuthenticatedService,
+  type DashboardIdentity,
+} from './principals.js';
 
 /** The parameter of the routes of one API client. */
 const ADDRESS = 'client_id';

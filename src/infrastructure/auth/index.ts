@@ -6,6 +6,7 @@ export * from './dashboard-actor.js';
 export * from './dashboard-auth.guard.js';
 export * from './dashboard-permissions.js';
 export * from './dashboard-permission.guard.js';
+export * from './dashboard-roles.js';
 export * from './ports.js';
 export * from './principals.js';
 export * from './scopes.js';
