@@ -17,9 +17,10 @@ import {
 import { GaugeMetric, Metrics } from '../../../infrastructure/metrics/index.js';
 import { SECOND } from '../../../infrastructure/time/index.js';
 import type { QueuedDelivery } from '../delivery.js';
+import { WORKER_LOCK } from '../queue/delivery-queue.repository.js';
 import { DeliveryQueueService } from '../queue/delivery-queue.service.js';
 import { PublicationsBatch, type LocalWorker } from '../queue/publications.batch.js';
-import { LANES_CHANNEL, WORKER_LOCK } from '../queue/sql/lane.js';
+import { LANES_CHANNEL } from '../queue/sql/lane.js';
 import { DeliverySender } from '../sender/delivery-sender.js';
 import { WebhookDeliveriesConfiguration } from '../webhook-deliveries.configuration.js';
 import { AttemptSlots, type Reservation } from '../queue/attempt-slots.js';
