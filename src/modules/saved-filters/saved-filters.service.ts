@@ -7,7 +7,8 @@ import {
   mayPerform,
   type DashboardActor,
 } from '../../infrastructure/auth/index.js';
-import { KeyedQueue, Transaction, Transactional } from '../../infrastructure/database/index.js';
+import { Transaction, Transactional } from '../../infrastructure/database/index.js';
+import { KeyedQueue } from '../../infrastructure/queues/index.js';
 import { INVALID_FIELD, NOT_FOUND } from '../../infrastructure/errors/index.js';
 import { environmentOf } from '../../infrastructure/http/index.js';
 import { FilteredLists, type SavedFilters } from '../../infrastructure/pages/index.js';
