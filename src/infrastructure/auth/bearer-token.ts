@@ -5,8 +5,8 @@ import { AGENT_SCOPES, type AgentScope } from './principals.js';
 /** RFC 6750, section 2.1, with the scheme in any case. */
 const BEARER = /^bearer +([\w.~+/-]+=*) *$/i;
 
-/** RFC 6750, section 2.1. */
-export function isWellFormedToken(token: string): boolean {
+/** Returns whether the text can be sent as a Bearer token (RFC 6750, section 2.1), whatever kind of token it is. */
+export function hasBearerTokenSyntax(token: string): boolean {
   return /^[\w.~+/-]+=*$/.test(token);
 }
 

@@ -9,8 +9,8 @@ import { FailedCredentials } from '../rate-limiting/index.js';
 import {
   expiredToken,
   ExpiredToken,
+  hasBearerTokenSyntax,
   invalidToken,
-  isWellFormedToken,
   MCP_TOKEN,
   SERVICE_TOKEN,
   tokenIn,
@@ -47,7 +47,7 @@ function TokenStrategy<User extends object>(name: string): TokenStrategyClass<Us
 
     /** @throws ExpiredToken */
     async validate({ whole }: ShownRequest, token: string): Promise<User | false> {
-      const user = isWellFormedToken(token) && (await this.verifier.verify(token, whole));
+      const user = hasBearerTokenSyntax(token) && (await this.verifier.verify(token, whole));
       if (user === 'expired') throw new ExpiredToken();
       return user || false;
     }
