@@ -5,8 +5,8 @@ import { clearCookie, cookieOf, isChangeFromOtherSite, setCookie } from '../http
 import { FailedCredentials } from '../rate-limiting/index.js';
 import { INVALID_ACCESS_TOKEN } from './auth-errors.js';
 import { ACCESS_TOKEN, tokenIn } from './bearer-token.js';
-import { TokenAuthGuard } from './bearer.strategy.js';
 import { DashboardSessionVerifier } from './ports.js';
+import { TokenAuthGuard } from './token-auth.guards.js';
 
 const SESSION_COOKIE = 'session';
 
