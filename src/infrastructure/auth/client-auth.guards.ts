@@ -78,7 +78,7 @@ function ClientAuthGuard(strategy: string, tooManyFailures: ErrorKind, decode = 
         await verified(this.verifier, request, credentials);
       context.hint = describeWrongCredentials(credentials);
       // The request log says why a key was refused, also at OAuth endpoints.
-      context.isRecorded ||= context.refusal !== undefined;
+      if (context.refusal !== undefined) context.includeInRequestLog();
       await this.count(request, credentials.clientId);
       throw invalidCredentials();
     }
@@ -127,7 +127,7 @@ export class BasicAuthGuard extends ClientAuthGuard('basic', TOO_MANY_REQUESTS) 
 @Injectable()
 export class OAuthClientAuthGuard extends ClientAuthGuard('oauth-client', RATE_LIMIT_EXCEEDED, formDecoded) {
   override canActivate(context: ExecutionContext): ReturnType<CanActivate['canActivate']> {
-    requestContext(context.switchToHttp().getRequest<Request>()).isRecorded = false;
+    requestContext(context.switchToHttp().getRequest<Request>()).excludeFromRequestLog();
     return super.canActivate(context);
   }
 }

@@ -96,7 +96,7 @@ export class ServiceTokenAuthGuard extends TokenAuthGuard('service-token', SERVI
 
 /**
  * Admits agents, and attributes their requests to the client and user of the token. Only tool calls are recorded in the
- * request log: `JsonRpcMessageGuard`, which reads the message later, sets `isRecorded` again for them.
+ * request log: `JsonRpcMessageGuard`, which reads the message later, includes them again.
  */
 @Injectable()
 export class McpTokenAuthGuard extends TokenAuthGuard('mcp-token', MCP_TOKEN) {
@@ -111,9 +111,9 @@ export class McpTokenAuthGuard extends TokenAuthGuard('mcp-token', MCP_TOKEN) {
     await super.canActivate(context);
     const request = context.switchToHttp().getRequest<Request>();
     const { client, externalUserId, agent } = currentAgentOf(request);
+    const attributed = Object.assign(requestContext(request), { client, externalUserId, agent });
     // The message, if it was read, has decided whether the request is recorded.
-    const unread = request.body === undefined && { isRecorded: false };
-    Object.assign(requestContext(request), { client, externalUserId, agent, ...unread });
+    if (request.body === undefined) attributed.excludeFromRequestLog();
     return true;
   }
 
