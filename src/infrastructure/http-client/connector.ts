@@ -9,15 +9,8 @@ import { trustedWith } from '../config/index.js';
 import { MINUTE, SECOND } from '../time/index.js';
 import { rejectOnAbort, withDeadline, type Stopwatch } from './stopwatch.js';
 import type { HttpClientConfiguration } from './http-client.configuration.js';
-import {
-  addressIn,
-  isPublicUnicast,
-  isSameAddress,
-  translated,
-  translatorsIn,
-  usualAddress,
-  withoutRootDot,
-} from './public-url.js';
+import { isPublicUnicast, isSameAddress, translated, translatorsIn, usualAddress } from './ip-addresses.js';
+import { addressIn, withoutRootDot } from './public-url.js';
 import {
   codeOf,
   connectError,
