@@ -7,7 +7,8 @@ import type { AnyEvent } from '../../../src/infrastructure/event-catalog/index.j
 import { ApiClientsService, SigningSecrets } from '../../../src/modules/api-clients/index.js';
 import type { OwnedWebhookEndpoint } from '../../../src/modules/webhook-endpoints/index.js';
 import { WebhookPublisher } from '../../../src/modules/webhooks/index.js';
-import { serviceSignature, standardSignature } from '../../../src/modules/webhooks/signing/event-signer.js';
+import { standardSignature } from '../../../src/infrastructure/crypto/index.js';
+import { serviceSignature } from '../../../src/modules/webhooks/signing/service-signature.js';
 import { DeliveryQueueService } from '../../../src/modules/webhooks/queue/delivery-queue.service.js';
 import { moveClock } from '../../support/clock.js';
 import { useDnsServer } from '../../support/http/dns-server.js';
