@@ -24,10 +24,10 @@ WITH lane AS MATERIALIZED (
        RETURNING *),
      updated_lane AS (
        UPDATE webhook_lane SET in_flight = in_flight + state.claimed, next_due = state.next_due
-         FROM (SELECT endpoint_id, count(picked.id)::integer AS claimed,
-                      min(due_at) FILTER (WHERE picked.id IS NULL) AS next_due
-                 FROM candidate LEFT JOIN picked USING (id)
-                GROUP BY endpoint_id) state
+         FROM (SELECT candidate.endpoint_id, count(claimed.id)::integer AS claimed,
+                      min(candidate.due_at) FILTER (WHERE picked.id IS NULL) AS next_due
+                 FROM candidate LEFT JOIN picked USING (id) LEFT JOIN claimed USING (id)
+                GROUP BY candidate.endpoint_id) state
         WHERE webhook_lane.endpoint_id = state.endpoint_id AND webhook_lane.endpoint_id = ANY ($endpointId))
 SELECT id, claim_id AS "claimId", endpoint_id AS "endpointId", url, attempts AS attempt,
        attempts_allowed AS "attemptsAllowed", event_id AS "eventId", event_created_at AS "eventCreatedAt",
