@@ -10,7 +10,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import pg from 'pg';
 import { Agent, Pool, request, setGlobalDispatcher } from 'undici';
-import { deliveryHeaders } from '../dist/src/modules/webhooks/signing/event-signer.js';
+import { deliveryHeaders } from '../dist/src/modules/webhooks/signing/delivery-headers.js';
 import { autocannon } from './support/load.mjs';
 import { freePort, start } from './support/processes.mjs';
 import { reportTable } from './support/report.mjs';

@@ -2,7 +2,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { randomUUID } from 'node:crypto';
 import { Agent, request, setGlobalDispatcher } from 'undici';
-import { deliveryHeaders } from '../dist/src/modules/webhooks/signing/event-signer.js';
+import { deliveryHeaders } from '../dist/src/modules/webhooks/signing/delivery-headers.js';
 import { reportTable } from './support/report.mjs';
 import { EXAMPLE_EVENT, openWebhooks } from './support/webhooks.mjs';
 import { openWorkbench } from './support/workbench.mjs';

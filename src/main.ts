@@ -2,10 +2,10 @@ import { createApplication } from './application.js';
 import { announce, collectGarbage, prepareSchema, runProgram } from './infrastructure/bootstrap/index.js';
 import {
   availableAddress,
+  listenProblem,
   ServiceConfiguration,
   type LoadedConfiguration,
 } from './infrastructure/config/index.js';
-import { listenProblem } from './infrastructure/errors/index.js';
 import { HttpConfiguration, Startup } from './infrastructure/http/index.js';
 import { MetricsServer } from './infrastructure/metrics/index.js';
 import { FirstOrganization } from './modules/organizations/index.js';

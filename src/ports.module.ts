@@ -50,7 +50,7 @@ import {
   AgentConnectionStates,
   McpTokenRevocationListener,
   McpTokensModule,
-  McpTokensService,
+  McpTokenVerifier,
 } from './modules/mcp-tokens/index.js';
 import { ActiveAccessTokenVerifier, CurrentAccessTokens, OAuthModule } from './modules/oauth/index.js';
 import {
@@ -113,8 +113,8 @@ const STRATEGIES: Provider[] = [
   },
   {
     provide: McpTokenStrategy,
-    inject: [McpTokensService],
-    useFactory: (verifier: McpTokensService) => new McpTokenStrategy(verifier),
+    inject: [McpTokenVerifier],
+    useFactory: (verifier: McpTokenVerifier) => new McpTokenStrategy(verifier),
   },
   {
     provide: ServiceTokenStrategy,

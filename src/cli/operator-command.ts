@@ -35,7 +35,7 @@ export class OperatorCommand extends Command {
     return this.action(async () => {
       // The modules take long to load, and not every command of a group needs them.
       const [{ withApplication }, { printResult }] = await Promise.all([
-        import('./operator-session.js'),
+        import('./command-process.js'),
         import('./output.js'),
       ]);
       await withApplication(async (app) => {

@@ -39,11 +39,12 @@ import {
 } from './naming-and-structure-rules.js';
 import { sourcesFrom, readSources, readTests, type Sources } from './source-tree.js';
 import { findBlockingMigrations, findOutdatedExceptions } from './migration-rules.js';
-import { findMisplacedTests } from './test-parts-rules.js';
+import { findMisplacedTests, findStraySpecs } from './test-parts-rules.js';
 import { findNamesOfModules, findOutdatedNames } from './capability-rules.js';
 import { findForeignTables, findOutdatedCrossings } from './table-rules.js';
 
 const sources = readSources();
+const tests = readTests();
 
 type Check = (sources: Sources) => string[];
 /** Sources, and part of each expected message, in order. Without messages, the sources follow the rule. */
@@ -712,7 +713,7 @@ describe('Names and structure', () => {
 });
 
 ruleFor(
-  readTests(),
+  tests,
   'Tests that start programs or a browser are in folders of their own',
   findMisplacedTests,
   [
@@ -743,5 +744,24 @@ ruleFor(
     { 'test/programs/a.spec.ts': '', 'test/browser/a.spec.ts': `import { it } from '../support/a.js';` },
     'test/programs/a.spec.ts starts no program and no browser: move it to test/e2e',
     'test/browser/a.spec.ts starts no program and no browser',
+  ],
+);
+
+ruleFor(
+  new Map([...sources, ...tests]),
+  'Unit specs are beside the files that they are named after',
+  findStraySpecs,
+  [
+    {
+      'src/modules/careers/a.ts': '',
+      'src/modules/careers/a.spec.ts': '',
+      'src/modules/careers/b.pages.tsx': '',
+      'src/modules/careers/b.pages.spec.ts': '',
+      'src/modules/careers/c.spec.ts': '',
+      'src/modules/careers/parts/a.spec.ts': '',
+      'test/e2e/careers/d.spec.ts': '',
+    },
+    'src/modules/careers/c.spec.ts is named after no file beside it: move it beside the file that it tests',
+    'src/modules/careers/parts/a.spec.ts is named after no file beside it',
   ],
 );

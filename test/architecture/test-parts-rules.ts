@@ -35,3 +35,14 @@ export function findMisplacedTests(sources: Sources): string[] {
         : [];
     });
 }
+
+/** Finds unit specs that are named after no file in their folder, so that a reader would look for the code elsewhere. */
+export function findStraySpecs(sources: Sources): string[] {
+  return [...sources.keys()].flatMap((path) => {
+    const tested = /^(src\/.*)\.spec\.tsx?$/.exec(path)?.[1];
+    if (tested === undefined || sources.has(`${tested}.ts`) || sources.has(`${tested}.tsx`)) return [];
+    return [
+      `${path} is named after no file beside it: move it beside the file that it tests, and give it the name of that file.`,
+    ];
+  });
+}

@@ -163,7 +163,15 @@ describeInBrowser('The layout of the dashboard, with a week of data', (windows) 
 
   it('shows email addresses and hosts as a whole on a desk', async () => {
     const event = await firstLink(`${PRODUCTION}/events`);
-    const others = [event, PRODUCTION, `${PRODUCTION}/webhook-endpoints`, `${PRODUCTION}/customers`];
+    // The shortest event: most of the text is the address of its receiver.
+    const shortest = `${PRODUCTION}/request-logs?period=7d&event=CARD_FAILED`;
+    const others = [
+      event,
+      shortest,
+      PRODUCTION,
+      `${PRODUCTION}/webhook-endpoints`,
+      `${PRODUCTION}/customers`,
+    ];
     let count = 0;
     for (const path of [...LISTS.map(([list]) => list), ...others]) {
       await desk.goto(path);
@@ -407,13 +415,17 @@ describeInBrowser('The layout of the dashboard, with a week of data', (windows) 
 
   it('shows the address that an audit entry came from, and a required value, as a whole', async () => {
     await desk.goto('/dashboard/audit-log');
-    // From is the only column of identifiers. The demo has addresses of both families.
-    const addresses = desk.locator('td.id .middle > span');
-    expect(await addresses.count()).toBeGreaterThan(10);
-    const cut = addresses.evaluateAll((parts) =>
-      parts.flatMap((part) => (part.scrollWidth > part.clientWidth ? [part.textContent] : [])),
+    // From is the only column of identifiers. Operators and jobs have no address.
+    const addresses = await desk.locator('td.id').evaluateAll((cells) =>
+      cells.flatMap((cell) => {
+        const content = document.createRange();
+        content.selectNodeContents(cell);
+        const isCut = content.getBoundingClientRect().right > cell.getBoundingClientRect().right;
+        return cell.textContent ? [{ address: cell.textContent, isCut }] : [];
+      }),
     );
-    expect(await cut).toEqual([]);
+    expect(addresses.length).toBeGreaterThan(10);
+    expect(addresses.filter(({ isCut }) => isCut)).toEqual([]);
     await desk.goto(`${PRODUCTION}/sign-in-links`);
     const customer = desk.getByRole('textbox', { name: 'Customer' });
     await customer.fill('7d1a183e-cfa8-4e00-adb9-7613f4d1d552');

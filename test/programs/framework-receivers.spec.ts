@@ -8,7 +8,7 @@ import ts from 'typescript';
 import '../../src/modules/sessions/sessions.capability.js';
 import { eventBody } from '../../src/modules/webhooks/events/event-body.js';
 import { exampleEvent } from '../../src/modules/webhooks/events/event-document.js';
-import { deliveryHeaders } from '../../src/modules/webhooks/signing/event-signer.js';
+import { deliveryHeaders } from '../../src/modules/webhooks/signing/delivery-headers.js';
 import { eventually } from '../support/eventually.js';
 import { installClients } from '../support/programs/installed-clients.js';
 import { Program, run } from '../support/programs/program.js';

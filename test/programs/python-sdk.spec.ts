@@ -299,7 +299,7 @@ print(json.dumps([webhooks.sign(${JSON.stringify(BODY)}, keys, id="m", timestamp
       string,
       string
     >[];
-    const { deliveryHeaders } = await import('../../src/modules/webhooks/signing/event-signer.js');
+    const { deliveryHeaders } = await import('../../src/modules/webhooks/signing/delivery-headers.js');
     const expected = (secret: string, otherSecrets: string[] = []): object => {
       const body = Buffer.from(BODY);
       const now = new Date(1_000_000);

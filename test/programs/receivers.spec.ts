@@ -8,7 +8,7 @@ import { verify } from '../../examples/receivers/receiver.js';
 import '../../src/modules/sessions/sessions.capability.js';
 import { eventBody } from '../../src/modules/webhooks/events/event-body.js';
 import { exampleEvent } from '../../src/modules/webhooks/events/event-document.js';
-import { deliveryHeaders } from '../../src/modules/webhooks/signing/event-signer.js';
+import { deliveryHeaders } from '../../src/modules/webhooks/signing/delivery-headers.js';
 
 const RECEIVERS = join(import.meta.dirname, '..', '..', 'examples', 'receivers');
 

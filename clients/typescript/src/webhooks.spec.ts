@@ -1,4 +1,4 @@
-import { deliveryHeaders } from '../../../src/modules/webhooks/signing/event-signer.js';
+import { deliveryHeaders } from '../../../src/modules/webhooks/signing/delivery-headers.js';
 import { generateKey, signerOf } from '../../../src/modules/webhook-endpoints/signing-key.js';
 import { webhooks, type SignatureError } from './index.js';
 

@@ -1,6 +1,6 @@
 import { DatabaseConfiguration, distribute } from '../../infrastructure/database/index.js';
 import { OperatorError } from '../../infrastructure/errors/index.js';
-import { withConfiguration } from '../operator-session.js';
+import { withConfiguration } from '../command-process.js';
 import { printResult, printSentence } from '../output.js';
 
 export function distributeRequestLog(shards: number | undefined, maxShards: number): Promise<void> {

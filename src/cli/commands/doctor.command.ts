@@ -32,8 +32,8 @@ import {
 import { checkRedis, RedisConfiguration } from '../../infrastructure/redis/index.js';
 import { Clock, HOUR } from '../../infrastructure/time/index.js';
 import { Tracing } from '../../infrastructure/tracing/index.js';
+import { withApplicationOf, withConfiguration } from '../command-process.js';
 import { commandGroup } from '../operator-command.js';
-import { onApplication, withConfiguration } from '../operator-session.js';
 import { EXIT, printResult } from '../output.js';
 
 const MCP_TOKENS = 'mcp_token';
@@ -103,7 +103,7 @@ class Examination {
     }
     // Checks the schema without migrating it.
     const unchanged = this.configuration.with(DatabaseConfiguration, { migrateOnStart: false });
-    await onApplication(unchanged, async (app) => {
+    await withApplicationOf(unchanged, async (app) => {
       this.add('keys', ok('SECRET_PEPPER and KEY_ENCRYPTION_KEY are those of the database.'));
       for (const table of PARTITIONED) {
         await this.examine(`partitions of ${table}`, () => partitionsVerdict(app, table));

@@ -1,6 +1,6 @@
 import { DatabaseConfiguration, migrateConfigured } from '../../infrastructure/database/index.js';
+import { withInfrastructure } from '../command-process.js';
 import { commandGroup } from '../operator-command.js';
-import { withInfrastructure } from '../operator-session.js';
 import { printResult } from '../output.js';
 
 export const MIGRATE_COMMAND = commandGroup('migrate').action(() =>

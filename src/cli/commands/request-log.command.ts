@@ -14,8 +14,8 @@ import {
   RequestLogRollupsService,
   type RequestLogEntry,
 } from '../../modules/request-logs/index.js';
+import { untilStopped } from '../command-process.js';
 import { commandGroup, parseNumber } from '../operator-command.js';
-import { untilStopped } from '../operator-session.js';
 import { EXIT, printResult, printSentence } from '../output.js';
 import { CLIENT, FORMAT, readPeriod, type PeriodOptions } from './options.js';
 import { exportRows, withAuditEntry, withProgress, writeLines } from './rows.js';

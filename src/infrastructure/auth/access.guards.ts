@@ -1,7 +1,8 @@
 import type { CanActivate } from '@nestjs/common';
 import type { Request } from 'express';
 import type { PlatformEnvironment } from '../config/index.js';
-import { INSUFFICIENT_SCOPE, NO_ACCESS, type ErrorKind } from '../errors/index.js';
+import { NO_ACCESS, type ErrorKind } from '../errors/index.js';
+import { INSUFFICIENT_SCOPE } from './auth-errors.js';
 import { invalidToken, SERVICE_TOKEN } from './bearer-token.js';
 import type { AuthenticatedClient, AuthenticatedService, ServiceScope } from './principals.js';
 import type { Scope } from './scopes.js';

@@ -1,4 +1,8 @@
 import { isWellFormedSecret } from '../crypto/index.js';
+import { INVALID_API_KEYS } from './auth-errors.js';
+
+/** RFC 7617, section 2.1: `charset` asks clients to encode in UTF-8. */
+const CHALLENGE = 'Basic realm="Platform API", charset="UTF-8"';
 
 export interface BasicCredentials {
   readonly clientId: string;
@@ -57,6 +61,9 @@ function decode(encoded: string): string | undefined {
   }
 }
 
+type DecodeCredentials = (credentials: BasicCredentials) => BasicCredentials;
+export const asSent: DecodeCredentials = (credentials) => credentials;
+
 /** Returns the credentials as OAuth libraries mean them, which form-encode both parts (RFC 6749, section 2.3.1). */
 export function formDecoded({ clientId, secret }: BasicCredentials): BasicCredentials {
   try {
@@ -70,4 +77,9 @@ export function formDecoded({ clientId, secret }: BasicCredentials): BasicCreden
 export function describeWrongCredentials({ secret }: BasicCredentials): string {
   if (!isWellFormedSecret(secret)) return 'a secret in an unknown format, or an incomplete one';
   return 'wrong client_id or secret';
+}
+
+/** The error for credentials of a client that are wrong, missing, or have ended since the request was admitted. */
+export function invalidCredentials(message?: string): Error {
+  return INVALID_API_KEYS.error(message, { headers: { 'WWW-Authenticate': CHALLENGE } });
 }

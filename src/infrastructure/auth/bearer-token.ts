@@ -1,11 +1,12 @@
-import { INVALID_ACCESS_TOKEN, type ApiError } from '../errors/index.js';
+import type { ApiError } from '../errors/index.js';
+import { INVALID_ACCESS_TOKEN } from './auth-errors.js';
 import { AGENT_SCOPES, type AgentScope } from './principals.js';
 
 /** RFC 6750, section 2.1, with the scheme in any case. */
 const BEARER = /^bearer +([\w.~+/-]+=*) *$/i;
 
-/** RFC 6750, section 2.1. */
-export function isWellFormedToken(token: string): boolean {
+/** Returns whether the text can be sent as a Bearer token (RFC 6750, section 2.1), whatever kind of token it is. */
+export function hasBearerTokenSyntax(token: string): boolean {
   return /^[\w.~+/-]+=*$/.test(token);
 }
 
@@ -60,11 +61,16 @@ export function insufficientScope(scopes: readonly AgentScope[], metadataUrl: st
   return `${MCP_TOKEN.challenge}, error="insufficient_scope", scope="${scopes.join(' ')}"${metadata}`;
 }
 
+/** Returns whether the header names the scheme Bearer, whatever follows. */
+export function usesBearerScheme(authorization: string | undefined): boolean {
+  return /^bearer\b/i.test(authorization ?? '');
+}
+
 /** Returns the token of the header, or the error for a header that contains no well-formed token. */
 export function tokenIn(authorization: string | undefined, kind: TokenKind): string | ApiError {
   const token = BEARER.exec(authorization ?? '')?.[1];
   if (token !== undefined) return token;
-  return /^bearer\b/i.test(authorization ?? '') ? malformedToken(kind) : missingToken(authorization, kind);
+  return usesBearerScheme(authorization) ? malformedToken(kind) : missingToken(authorization, kind);
 }
 
 /** The error if the text after the scheme is not a token: users paste quotation marks, or the scheme again, and programs send placeholders. */

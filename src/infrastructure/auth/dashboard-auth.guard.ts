@@ -1,11 +1,12 @@
 import { Injectable, type ExecutionContext } from '@nestjs/common';
 import type { Request, Response } from 'express';
-import { INVALID_ACCESS_TOKEN, NO_ACCESS, type ApiError } from '../errors/index.js';
+import { NO_ACCESS, type ApiError } from '../errors/index.js';
 import { clearCookie, cookieOf, isChangeFromOtherSite, setCookie } from '../http/index.js';
 import { FailedCredentials } from '../rate-limiting/index.js';
+import { INVALID_ACCESS_TOKEN } from './auth-errors.js';
 import { ACCESS_TOKEN, tokenIn } from './bearer-token.js';
-import { TokenAuthGuard } from './bearer.strategy.js';
 import { DashboardSessionVerifier } from './ports.js';
+import { TokenAuthGuard } from './token-auth.guards.js';
 
 const SESSION_COOKIE = 'session';
 

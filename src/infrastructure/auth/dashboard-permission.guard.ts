@@ -2,28 +2,18 @@ import { Injectable, SetMetadata, type CanActivate, type ExecutionContext } from
 import { Reflector } from '@nestjs/core';
 import type { Request } from 'express';
 import { ENVIRONMENTS, ServiceConfiguration } from '../config/index.js';
-import {
-  INSUFFICIENT_ROLE,
-  INSUFFICIENT_SCOPE,
-  INVALID_ACCESS_TOKEN,
-  NO_ACCESS,
-  NOT_FOUND,
-  type ApiError,
-} from '../errors/index.js';
+import { NO_ACCESS, NOT_FOUND, type ApiError } from '../errors/index.js';
 import { environmentOf, isFromOtherSite } from '../http/index.js';
 import { Clock, CLOCK_TOLERANCE, SECOND } from '../time/index.js';
 import { missingScope } from './access.guards.js';
+import { INSUFFICIENT_ROLE, INSUFFICIENT_SCOPE, INVALID_ACCESS_TOKEN } from './auth-errors.js';
 import { ACCESS_TOKEN } from './bearer-token.js';
-import {
-  dashboardActorOf,
-  DASHBOARD_ROLES,
-  type DashboardActor,
-  type DashboardIdentity,
-  type DashboardPrincipal,
-} from './dashboard-actor.js';
+import { dashboardActorOf, type DashboardActor } from './dashboard-actor.js';
 import { CROSS_SITE_REQUEST } from './dashboard-auth.guard.js';
 import { LOGIN_AGE, type DashboardPermission } from './dashboard-permissions.js';
+import { DASHBOARD_ROLES } from './dashboard-roles.js';
 import { AccessibleClients, AuditRecorder, type DeniedTarget } from './ports.js';
+import type { DashboardIdentity, DashboardPrincipal } from './principals.js';
 
 export const RECENT_LOGIN_REQUIRED = 'Log in again: this operation requires a more recent login.';
 

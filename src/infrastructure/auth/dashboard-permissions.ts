@@ -1,6 +1,6 @@
 import type { AuditAction } from '../audit-catalog/index.js';
 import { HOUR, MINUTE } from '../time/index.js';
-import type { DashboardRole } from './dashboard-actor.js';
+import type { DashboardRole } from './dashboard-roles.js';
 import type { Scope } from './scopes.js';
 
 /** The requirements of an operation of the dashboard, and how the operation is audited. */

@@ -4,13 +4,13 @@ import type { PlatformEnvironment } from '../config/index.js';
 import { ENVIRONMENT_MISMATCH } from '../errors/index.js';
 import type { AttributedClient } from '../http/index.js';
 import { fieldError, MESSAGES } from '../validation/index.js';
+import type { DashboardActor } from './dashboard-actor.js';
 import {
   isDashboardUser,
-  type DashboardActor,
+  type AuthenticatedClient,
   type DashboardIdentity,
   type RequestingOrganization,
-} from './dashboard-actor.js';
-import type { AuthenticatedClient } from './principals.js';
+} from './principals.js';
 
 export const OTHER_ENVIRONMENT = 'The environment must be that of the client.';
 

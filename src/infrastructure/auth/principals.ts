@@ -1,8 +1,10 @@
 import type { Request } from 'express';
 import type { PlatformEnvironment } from '../config/index.js';
 import { requestParameter, type AttributedClient } from '../http/index.js';
+import type { DashboardRole } from './dashboard-roles.js';
 import type { Scope } from './scopes.js';
 
+/** An API client whose secret, API key or access token was accepted. */
 export interface AuthenticatedClient {
   readonly clientId: string;
   readonly organizationId: string;
@@ -16,10 +18,59 @@ export interface AuthenticatedClient {
 }
 
 /** An API key that was accepted. */
-export interface AuthenticatedKey {
+interface AuthenticatedKey {
   readonly id: string;
   readonly name: string;
   readonly scopes: ReadonlySet<Scope>;
+}
+
+/** A dashboard user with the rights that the user has now. */
+export interface DashboardPrincipal {
+  readonly userId: string;
+  readonly organizationId: string;
+  readonly organizationName: string;
+  readonly name: string;
+  readonly email: string;
+  /** The user's own role, or the role of an access grant that is in force. */
+  readonly role: DashboardRole;
+  /** Access tokens and device approvals of an earlier version have ended. */
+  readonly accessVersion: number;
+  /** Whether the organization requires a second factor that the user has not set up. */
+  readonly lacksSecondFactor: boolean;
+  /** From when the organization requires a second factor; null if it does not, or if the user has one. */
+  readonly secondFactorDue: Date | null;
+}
+
+/** An access token of the device authorization flow. */
+interface TokenCredential {
+  readonly kind: 'token';
+  readonly tokenId: string;
+  readonly clientId: string;
+  readonly environment: PlatformEnvironment;
+  readonly scopes: ReadonlySet<Scope>;
+}
+
+/** An API key, or an access token that was issued for one. No user has logged in: the key acts for itself, as a member. */
+interface KeyCredential extends AuthenticatedClient {
+  readonly kind: 'key';
+  readonly key: AuthenticatedKey;
+  readonly scopes: ReadonlySet<Scope>;
+}
+
+/** A dashboard user, and the credential with which the user sent the request. */
+export interface DashboardIdentity extends DashboardPrincipal {
+  readonly credential:
+    | { readonly kind: 'session'; readonly sessionId: string; readonly authenticatedAt: Date }
+    | TokenCredential
+    | KeyCredential;
+}
+
+/** Who reads the data of an organization: one of its API clients, or one of its dashboard users. */
+export type RequestingOrganization = AuthenticatedClient | DashboardIdentity;
+
+/** Returns whether the actor is a dashboard user, as opposed to an API client. */
+export function isDashboardUser(requester: RequestingOrganization): requester is DashboardIdentity {
+  return 'credential' in requester;
 }
 
 export const SERVICE_SCOPES = ['events:publish', 'detections:write'] as const;

@@ -1,7 +1,7 @@
 import { mkdtempSync, readdirSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { readOrCreateKey } from './prepare-process.js';
+import { readOrCreateKey } from './key-file.js';
 
 describe('readOrCreateKey', () => {
   it('creates a data directory and a key that only the user of the process can read', () => {

@@ -1,13 +1,9 @@
-import { randomBytes } from 'node:crypto';
-import { constants, copyFileSync, linkSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { dirname, join, resolve } from 'node:path';
+import { join, resolve } from 'node:path';
 import {
   loadConfiguration,
   ServiceConfiguration,
   type Environment,
-  type FurtherRules,
   type LoadedConfiguration,
-  type ProductionRules,
 } from '../config/index.js';
 import { CryptoConfiguration } from '../crypto/index.js';
 import { checkDataDirectory } from '../data-directory/index.js';
@@ -18,6 +14,8 @@ import {
   migrateConfigured,
 } from '../database/index.js';
 import { OperatorError } from '../errors/index.js';
+import { findFurtherProblems } from './further-problems.js';
+import { readOrCreateKey } from './key-file.js';
 
 /** The result of `prepareProcess`: everything that must exist before Nest starts. */
 export interface PreparedProcess {
@@ -97,51 +95,4 @@ async function provideDatabase(
   const directory = resolve(configuration.get(ServiceConfiguration).dataDirectory, 'postgres');
   const server = await startEmbeddedPostgres({ directory, report });
   return { variables: { DATABASE_URL: server.url }, release: () => server.release() };
-}
-
-const KEY_BYTES = 32;
-
-/**
- * Returns the key in the file: 32 bytes in base64. If the file does not exist, creates it with a random key, readable
- * only by its owner. If several processes create it at the same time, all of them return the same key.
- */
-export function readOrCreateKey(file: string, link = linkSync): string {
-  mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
-  const draft = `${file}.${process.pid}`;
-  writeFileSync(draft, randomBytes(KEY_BYTES).toString('base64'), { mode: 0o600 });
-  try {
-    // Unlike writing the file, linking is atomic: no process reads half a key.
-    link(draft, file);
-  } catch (error) {
-    // Shares of Windows, shared folders of virtual machines and exFAT have no links.
-    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') copyOnce(draft, file);
-  } finally {
-    rmSync(draft);
-  }
-  return readFileSync(file, 'utf8').trim();
-}
-
-function copyOnce(from: string, to: string): void {
-  try {
-    copyFileSync(from, to, constants.COPYFILE_EXCL);
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
-  }
-}
-
-/**
- * Lists settings that do not fit together, or that are acceptable in development but not in production, as the classes of the
- * settings define them.
- *
- * @param servesHttp whether the process serves its surfaces; other processes send only emails, with links to the dashboard
- */
-export function findFurtherProblems(configuration: LoadedConfiguration, servesHttp: boolean): string[] {
-  const service = configuration.get(ServiceConfiguration);
-  return configuration.classes().flatMap((target) => {
-    const rules = configuration.get(target) as Partial<ProductionRules & FurtherRules>;
-    return [
-      ...(rules.furtherProblems?.(configuration, servesHttp) ?? []),
-      ...((service.isProduction && rules.productionProblems?.(service, servesHttp)) || []),
-    ];
-  });
 }

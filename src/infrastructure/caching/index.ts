@@ -1,2 +1,3 @@
 export * from './bounded-cache.js';
 export * from './bounded-key.js';
+export * from './cached-value.js';

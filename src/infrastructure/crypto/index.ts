@@ -5,3 +5,4 @@ export * from './sealer.js';
 export * from './secret-digest.js';
 export * from './secret-format.js';
 export * from './crypto-errors.js';
+export * from './standard-signature.js';

@@ -6,7 +6,7 @@ import {
   generateDatedSecret,
   generateSecret,
   isWellFormedSecret,
-  isWellFormedToken,
+  isWellFormedSecretWithoutPrefix,
   secretFrom,
 } from './secret-format.js';
 
@@ -32,9 +32,9 @@ describe('Format of secrets', () => {
 
   it('can have no prefix', () => {
     const token = generateSecret('');
-    expect(isWellFormedToken(token)).toBe(true);
+    expect(isWellFormedSecretWithoutPrefix(token)).toBe(true);
     for (const text of ['', 'invented', '0'.repeat(49), token.toLowerCase(), `${token}0`, ` ${token}`])
-      expect(isWellFormedToken(text)).toBe(false);
+      expect(isWellFormedSecretWithoutPrefix(text)).toBe(false);
   });
 
   /** Scanners rely on the checksum: another algorithm would be another format. */

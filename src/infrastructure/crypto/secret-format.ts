@@ -79,7 +79,7 @@ export function isWellFormedSecret(text: string): boolean {
 }
 
 /** Returns whether the text has the format of a secret without a prefix, including the right checksum. */
-export function isWellFormedToken(text: string): boolean {
+export function isWellFormedSecretWithoutPrefix(text: string): boolean {
   return /^[0-9A-Za-z]{49}$/.test(text) && withChecksum(text.slice(0, -CHECKSUM_DIGITS)) === text;
 }
 

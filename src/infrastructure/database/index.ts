@@ -11,7 +11,7 @@ export * from './client.js';
 export * from './batched-statement.js';
 export * from './database-inspection.js';
 export { JobFailures } from './job-failures.js';
-export * from './keyed-queue.js';
+export * from './long-lists.js';
 export * from './migrate.js';
 export * from './notifications.js';
 export * from './read-pools.js';

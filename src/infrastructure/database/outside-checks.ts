@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { Clock } from '../time/index.js';
 import { hasCome } from './due-time.js';
-import { KeyedQueue } from './keyed-queue.js';
+import { KeyedQueue } from '../queues/index.js';
 import { Transaction } from './transaction.js';
 
 const CHECKS_PER_RUN = 1_000;

@@ -1,6 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { And, DataSource, IsNull, LessThan, Not, type FindOptionsWhere, type ObjectLiteral } from 'typeorm';
-import { GaugeMetric, Metrics, type CachedValue } from '../metrics/index.js';
+import type { CachedValue } from '../caching/index.js';
+import { GaugeMetric, Metrics } from '../metrics/index.js';
 import { Clock, HOUR, MINUTE, SECOND } from '../time/index.js';
 import { Transaction } from './transaction.js';
 

@@ -1,7 +1,8 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { Injectable, Logger, type OnApplicationBootstrap } from '@nestjs/common';
 import { Cron } from '@nestjs/schedule';
-import { GaugeMetric, Metrics, type CachedValue } from '../metrics/index.js';
+import type { CachedValue } from '../caching/index.js';
+import { GaugeMetric, Metrics } from '../metrics/index.js';
 import { Clock, DAY, hourlyAt, MINUTE, SECOND } from '../time/index.js';
 import {
   countMisplaced,

@@ -1,7 +1,8 @@
 import { Injectable, Logger, type OnApplicationBootstrap, type OnApplicationShutdown } from '@nestjs/common';
 import pg from 'pg';
+import { CachedValue } from '../caching/index.js';
 import { OperatorError } from '../errors/index.js';
-import { CachedValue, GaugeMetric, Metrics } from '../metrics/index.js';
+import { GaugeMetric, Metrics } from '../metrics/index.js';
 import { SECOND } from '../time/index.js';
 import { Client, POOLED_SESSION } from './client.js';
 import type { DriverAddress } from './database-address.js';

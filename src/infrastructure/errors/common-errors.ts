@@ -1,23 +1,8 @@
-import { ErrorKind, OperatorError } from './api-error.js';
+import { ErrorKind } from './api-error.js';
 
 export const INVALID_FIELD = new ErrorKind(400, 'INVALID_REQUEST', 'INVALID_FIELD', {
   when: 'A field or parameter is missing, has the wrong type or is out of bounds, or the body is not a JSON object.',
   message: 'The external user id field is required.',
-});
-
-export const INVALID_ACCESS_TOKEN = new ErrorKind(401, 'INVALID_INPUT', 'INVALID_ACCESS_TOKEN', {
-  when: 'The access, service or MCP token is missing, malformed, expired or revoked, or was issued for another audience, or the dashboard session has ended or its login is not recent enough.',
-  message: 'The access token is not valid.',
-});
-
-export const INSUFFICIENT_SCOPE = new ErrorKind(403, 'INVALID_REQUEST', 'INSUFFICIENT_SCOPE', {
-  when: 'The API key, access token or service token lacks the scope of the operation, or the operation requires a dashboard login instead of an access token.',
-  message: 'The API key lacks the scope webhook_endpoints:write.',
-});
-
-export const INSUFFICIENT_ROLE = new ErrorKind(403, 'INVALID_REQUEST', 'INSUFFICIENT_ROLE', {
-  when: 'The role of the dashboard user does not allow the operation.',
-  message: 'Your role does not allow this. Ask an owner or an admin of your organization.',
 });
 
 export const ENVIRONMENT_MISMATCH = new ErrorKind(403, 'INVALID_REQUEST', 'ENVIRONMENT_MISMATCH', {
@@ -74,24 +59,3 @@ export const SERVICE_UNAVAILABLE = new ErrorKind(503, 'API_ERROR', 'SERVICE_UNAV
   when: 'The database is unreachable or the service is shutting down; retry after `Retry-After`.',
   message: 'The service is temporarily unavailable. Retry after the time in the Retry-After header.',
 });
-
-/** Returns why a server cannot listen. The error of Node.js names no setting. */
-export function listenProblem(
-  cause: unknown,
-  { host, port, prefix = '' }: { host: string; port: number; prefix?: string },
-): OperatorError {
-  const hostName = `${prefix}HOST`;
-  const portName = `${prefix}PORT`;
-  const { code, message } = cause as NodeJS.ErrnoException;
-  const sentences: Readonly<Record<string, string>> = {
-    EADDRINUSE: `${portName}=${port} is in use. Stop the program that listens there, or set ${portName} to another port.`,
-    EACCES: `${portName}=${port} is not allowed for this user. Choose a port above 1023.`,
-    EADDRNOTAVAIL: `${hostName}=${host} is not an address of this machine. Set ${hostName} to one of its addresses, or to 0.0.0.0 for all.`,
-    ENOTFOUND: `${hostName}=${host} is not known to this machine. Set ${hostName} to one of its addresses, or to 0.0.0.0 for all.`,
-  };
-  const same: Readonly<Record<string, string>> = { EAI_AGAIN: 'ENOTFOUND', EAFNOSUPPORT: 'EADDRNOTAVAIL' };
-  const sentence = sentences[same[code ?? ''] ?? code ?? ''];
-  return new OperatorError(
-    sentence ?? `The service cannot listen on ${hostName}=${host} and ${portName}=${port}: ${message}`,
-  );
-}

@@ -4,20 +4,13 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { createSecureContext } from 'node:tls';
 import { Logger } from '@nestjs/common';
 import { buildConnector, Client, type Dispatcher } from 'undici';
+import { CachedValue } from '../caching/index.js';
 import { trustedWith } from '../config/index.js';
-import { CachedValue } from '../metrics/index.js';
 import { MINUTE, SECOND } from '../time/index.js';
 import { rejectOnAbort, withDeadline, type Stopwatch } from './stopwatch.js';
 import type { HttpClientConfiguration } from './http-client.configuration.js';
-import {
-  addressIn,
-  isPublicUnicast,
-  isSameAddress,
-  translated,
-  translatorsIn,
-  usualAddress,
-  withoutRootDot,
-} from './public-url.js';
+import { isPublicUnicast, isSameAddress, translated, translatorsIn, usualAddress } from './ip-addresses.js';
+import { addressIn, withoutRootDot } from './public-url.js';
 import {
   codeOf,
   connectError,

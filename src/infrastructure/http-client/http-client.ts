@@ -11,7 +11,8 @@ import { guarded } from './guarded-socket.js';
 import { HttpClientConfiguration } from './http-client.configuration.js';
 import { outgoingHeaders } from './service-client.js';
 import { validatePublicUrl, validateUrl, type UrlProblem } from './public-url.js';
-import { discard, readDocument, readText, retryAfterSeconds, type ResponseText } from './response.js';
+import { discard, readDocument, readText, type ResponseText } from './response.js';
+import { retryAfterSeconds } from './retry-after.js';
 import {
   codeOf,
   exchangeError,

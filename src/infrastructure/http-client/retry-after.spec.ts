@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { MAX_PARSED_RETRY_AFTER, retryAfterSeconds } from './response.js';
+import { MAX_PARSED_RETRY_AFTER, retryAfterSeconds } from './retry-after.js';
 
 const NOW = Date.UTC(1994, 10, 6, 8, 49, 0);
 

@@ -1,6 +1,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Request } from 'express';
-import { KeyedQueue } from '../database/index.js';
+import { KeyedQueue } from '../queues/index.js';
 import { clientAddress, rateLimitKeyOfAddress } from './request-origin.js';
 
 /**

@@ -5,6 +5,7 @@ import { SECOND } from '../time/index.js';
 import { handleClientErrors, serializeRequests } from './connections.js';
 import { HttpConfiguration } from './http.configuration.js';
 import { requestContext } from './request-context.js';
+import { routesBySegment } from './routes-by-segment.js';
 
 /**
  * Milliseconds between checks of the time limits. With Node.js's default of 30 s, the limit of 10 s for headers could
@@ -26,7 +27,7 @@ export class HttpAdapter extends ExpressAdapter {
   constructor() {
     // Paths match exactly, in case and without a trailing slash. Express reads these settings once, when Nest adds its
     // first middleware.
-    super(express().enable('case sensitive routing').enable('strict routing'));
+    super(routesBySegment(express().enable('case sensitive routing').enable('strict routing')));
   }
 
   /**

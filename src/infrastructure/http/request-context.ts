@@ -35,8 +35,6 @@ export class RequestContext {
   secretVersion?: number | undefined;
   /** Why the credentials were refused, for the client's request log only. */
   refusal?: string | undefined;
-  /** Whether the request is written to the client's request log. Requests to the dashboard API are not. */
-  isRecorded = true;
   /** Whether the request waits because the client asked for it. */
   isWaiting = false;
   /** The error that the response contains. */
@@ -52,8 +50,24 @@ export class RequestContext {
     await this.recorded;
   }
 
+  /** Whether the request is written to the client's request log. Requests to the dashboard API are not. */
+  get isRecorded(): boolean {
+    return this.isIncluded;
+  }
+
+  /** Excludes the request from the client's request log. The service log and the metrics have every request. */
+  excludeFromRequestLog(): void {
+    this.isIncluded = false;
+  }
+
+  /** Includes the request in the client's request log, also if it was excluded when less was known about it. */
+  includeInRequestLog(): void {
+    this.isIncluded = true;
+  }
+
   /** Set by `RequestLifecycle`. */
   open: OpenRequest | undefined;
+  private isIncluded = true;
   private recorded: Promise<void> | undefined;
 
   private readonly startedAt = performance.now();

@@ -1,4 +1,4 @@
-import { lazy, LazyValues } from './index.js';
+import { lazy, LazyValues } from './lazy-values.js';
 
 describe('LazyValues', () => {
   it('loads a value once for concurrent users', async () => {

@@ -1,4 +1,3 @@
-export * from './cached-value.js';
 export * from './metrics.js';
 export * from './metrics-server.js';
 export * from './metrics.module.js';

@@ -2,10 +2,9 @@ import { once } from 'node:events';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { Injectable, Logger, type OnApplicationShutdown } from '@nestjs/common';
-import { listenProblem } from '../errors/index.js';
 import { createRequestClass, createResponseClass } from '../framework-patches/index.js';
 import { SECOND } from '../time/index.js';
-import { availableAddress } from '../config/index.js';
+import { availableAddress, listenProblem } from '../config/index.js';
 import { Metrics } from './metrics.js';
 import { MetricsConfiguration } from './metrics.configuration.js';
 

@@ -1,7 +1,7 @@
 import { Injectable, Logger } from '@nestjs/common';
 import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client';
+import { CachedValue, type CachedValueOptions } from '../caching/index.js';
 import { VERSION } from '../project-files/index.js';
-import { CachedValue, type CachedValueOptions } from './cached-value.js';
 
 /** Upper bounds of the buckets, in seconds. The last is the time limit of a statement or a delivery attempt. */
 const DURATION_BUCKETS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];

@@ -3,18 +3,14 @@ import { Catch, Injectable, mixin, type Type } from '@nestjs/common';
 import type { Request, Response } from 'express';
 import {
   DashboardSessionVerifier,
+  INSUFFICIENT_ROLE,
+  INVALID_ACCESS_TOKEN,
   RECENT_LOGIN_REQUIRED,
   SECOND_FACTOR_REQUIRED,
   sessionTokenOf,
   type DashboardIdentity,
 } from '../auth/index.js';
-import {
-  INSUFFICIENT_ROLE,
-  INVALID_ACCESS_TOKEN,
-  METHOD_NOT_ALLOWED,
-  NOT_FOUND,
-  type ApiError,
-} from '../errors/index.js';
+import { METHOD_NOT_ALLOWED, NOT_FOUND, type ApiError } from '../errors/index.js';
 import {
   ExceptionFilter,
   FORM_LIMIT,

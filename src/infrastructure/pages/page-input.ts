@@ -1,5 +1,6 @@
 import type { Type } from '@nestjs/common';
-import { ApiError, INVALID_ACCESS_TOKEN, INVALID_FIELD } from '../errors/index.js';
+import { INVALID_ACCESS_TOKEN } from '../auth/index.js';
+import { ApiError, INVALID_FIELD } from '../errors/index.js';
 import type { FormFields } from '../http/index.js';
 import { validated, validatedQuery } from '../validation/index.js';
 import type { PageResponse } from './page.js';

@@ -29,7 +29,7 @@ import {
   type DashboardIdentity,
 } from '../auth/index.js';
 import type { PlatformEnvironment, Surface } from '../config/index.js';
-import { KeyedQueue } from '../database/index.js';
+import { KeyedQueue } from '../queues/index.js';
 import {
   environmentOf,
   FormFields,

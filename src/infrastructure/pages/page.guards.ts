@@ -4,11 +4,12 @@ import type { Request, Response } from 'express';
 import {
   CROSS_SITE_REQUEST,
   DashboardSessionVerifier,
+  INVALID_ACCESS_TOKEN,
   SECOND_FACTOR_REQUIRED,
   sessionTokenOf,
   type DashboardIdentity,
 } from '../auth/index.js';
-import { INVALID_ACCESS_TOKEN, NO_ACCESS, type ApiError } from '../errors/index.js';
+import { NO_ACCESS, type ApiError } from '../errors/index.js';
 import { isChangeFromOtherSite, losesCookies, OVER_HTTP, readForm, type FormOptions } from '../http/index.js';
 import { browserOf, FormTokens } from './form-tokens.js';
 import { FORM_TOKEN_FIELD } from './parts/form.js';

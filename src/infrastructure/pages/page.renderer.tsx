@@ -7,7 +7,7 @@ import { renderToString } from 'preact-render-to-string';
 import type { DashboardIdentity } from '../auth/index.js';
 import type { ApiErrorOptions } from '../errors/index.js';
 import { parsedUrl, ServiceConfiguration, type PlatformEnvironment } from '../config/index.js';
-import { KeyedQueue } from '../database/index.js';
+import { KeyedQueue } from '../queues/index.js';
 import {
   clearCookie,
   clientAddress,

@@ -1,4 +1,4 @@
-import { isNorthAmerican, isPhoneNumber } from './index.js';
+import { isNorthAmerican, isPhoneNumber } from './phone-numbers.js';
 
 describe('isNorthAmerican', () => {
   it.each([861, 436, 357, 457, 465, 624, 764, 837, 924])(

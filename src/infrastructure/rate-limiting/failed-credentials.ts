@@ -54,7 +54,8 @@ export class FailedCredentials {
       const { retryAfter } = state;
       if (retryAfter === undefined) continue;
       const context = requestContext(request);
-      context.isRecorded &&= context.client !== undefined && (await this.entries.count(both)) === undefined;
+      if (context.isRecorded && (!context.client || (await this.entries.count(both)) !== undefined))
+        context.excludeFromRequestLog();
       return { retryAfter, headers: limit.headersOf(state) };
     }
     return undefined;

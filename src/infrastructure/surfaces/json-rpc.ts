@@ -93,7 +93,9 @@ export class JsonRpcMessageGuard extends JsonBodyGuard {
     const [tool, ...furtherTools] = calls.map(({ name }) =>
       typeof name === 'string' && TOOL_NAME.test(name) ? name : undefined,
     );
-    Object.assign(requestContext(request), { isRecorded: calls.length > 0, tool, furtherTools });
+    const attributed = Object.assign(requestContext(request), { tool, furtherTools });
+    if (calls.length > 0) attributed.includeInRequestLog();
+    else attributed.excludeFromRequestLog();
     return true;
   }
 

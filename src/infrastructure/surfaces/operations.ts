@@ -14,6 +14,9 @@ import {
   CROSS_SITE_REQUEST,
   DashboardAuthGuard,
   DashboardPermissionGuard,
+  INSUFFICIENT_ROLE,
+  INSUFFICIENT_SCOPE,
+  INVALID_ACCESS_TOKEN,
   INVALID_API_KEYS,
   INVALID_SERVICE_TOKEN,
   McpTokenAuthGuard,
@@ -31,10 +34,7 @@ import {
 import type { Surface } from '../config/index.js';
 import {
   ENVIRONMENT_MISMATCH,
-  INSUFFICIENT_ROLE,
-  INSUFFICIENT_SCOPE,
   INTERNAL_ERROR,
-  INVALID_ACCESS_TOKEN,
   NO_ACCESS,
   PAYLOAD_TOO_LARGE,
   RATE_LIMIT_EXCEEDED,

@@ -9,7 +9,7 @@ import { Reflector } from '@nestjs/core';
 import type { Request } from 'express';
 import { from, lastValueFrom, type Observable } from 'rxjs';
 import { dashboardActorOf } from '../auth/index.js';
-import { KeyedQueue } from '../database/index.js';
+import { KeyedQueue } from '../queues/index.js';
 import { SERVICE_UNAVAILABLE } from '../errors/index.js';
 
 /** Half of the connections that a process has by default. */

@@ -1,4 +1,5 @@
 export { Clock } from './clock.js';
+export { periodOf, type Period } from './period.js';
 export { TimeModule } from './time.module.js';
 
 /** Durations in milliseconds. */
@@ -20,22 +21,4 @@ export function timeInUtc(time: Date): string {
  */
 export function hourlyAt(minute: number): string {
   return `0 ${minute} * * * *`;
-}
-
-/** A period that includes both ends. A missing end means no limit. */
-export interface Period {
-  readonly start?: Date | undefined;
-  readonly end?: Date | undefined;
-}
-
-/**
- * Returns the period between two timestamps of a request. Entries are stored in milliseconds, so a more precise
- * start is rounded up and a more precise end down, and no entry outside the period is included.
- */
-export function periodOf({ start, end }: { start?: string | undefined; end?: string | undefined }): Period {
-  const roundedUp = /\.\d{3}0*[1-9]/.test(start ?? '') ? 1 : 0;
-  return {
-    start: start === undefined ? undefined : new Date(Date.parse(start) + roundedUp),
-    end: end === undefined ? undefined : new Date(end),
-  };
 }

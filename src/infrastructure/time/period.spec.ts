@@ -1,4 +1,4 @@
-import { periodOf } from './index.js';
+import { periodOf } from './period.js';
 
 describe('periodOf', () => {
   it.each([

@@ -15,6 +15,7 @@ import { IdentificationsService } from './authorizations/identifications.service
 import { AgentUsersController } from './authorizations/agent-users.controller.js';
 import { AuthorizationPage } from './authorizations/authorization-steps.pages.js';
 import { AgentConnectionEndsJob } from './connections/agent-connection-ends.job.js';
+import { AgentConnectionEndsService } from './connections/agent-connection-ends.service.js';
 import { AgentConnectionsController } from './connections/agent-connections.controller.js';
 import { AgentConnectionsRepository } from './connections/agent-connections.repository.js';
 import { AgentConnectionsService } from './connections/agent-connections.service.js';
@@ -58,6 +59,7 @@ import './agent-authorization.capability.js';
     AgentTokensBatch,
     AgentConnectionsService,
     AgentConnectionsRepository,
+    AgentConnectionEndsService,
     AgentConnectionEndsJob,
     AgentRemovalsJob,
     RegisteredAgentsService,

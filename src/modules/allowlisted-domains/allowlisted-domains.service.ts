@@ -7,7 +7,7 @@ import { INVALID_FIELD } from '../../infrastructure/errors/index.js';
 import { Clock } from '../../infrastructure/time/index.js';
 import { AuditLog } from '../audit-logs/index.js';
 import { AllowlistedDomain } from './allowlisted-domain.entity.js';
-import { domainName, domainOf } from './allowlisted-domains.dto.js';
+import { domainName, domainOf } from './domain-name.js';
 import { ALLOWLISTED_DOMAIN_NOT_FOUND } from './allowlisted-domains-errors.js';
 
 const DOMAIN_TAKEN = 'The domain has already been added.';

@@ -1,4 +1,4 @@
-import { domainName } from './allowlisted-domains.dto.js';
+import { domainName } from './domain-name.js';
 
 describe('domainName', () => {
   it.each([

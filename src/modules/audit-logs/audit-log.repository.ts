@@ -1,6 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import type { SelectQueryBuilder } from 'typeorm';
-import { continued, KeyedQueue, longLists, Transaction } from '../../infrastructure/database/index.js';
+import { continued, longLists, Transaction } from '../../infrastructure/database/index.js';
+import { KeyedQueue } from '../../infrastructure/queues/index.js';
 import type { Period } from '../../infrastructure/time/index.js';
 import { CHAIN_START } from './audit-chain.js';
 import { AuditChainHead, AuditLogEntry } from './audit-log-entry.entity.js';

@@ -6,6 +6,7 @@ import {
   ACCESS_TOKEN,
   AuditRecorder,
   DASHBOARD_ROLES,
+  INSUFFICIENT_ROLE,
   invalidCredentials,
   invalidToken,
   loginEnded,
@@ -16,8 +17,8 @@ import {
   type Scope,
 } from '../../infrastructure/auth/index.js';
 import type { PlatformEnvironment } from '../../infrastructure/config/index.js';
-import { KeyedQueue, Transactional } from '../../infrastructure/database/index.js';
-import { INSUFFICIENT_ROLE } from '../../infrastructure/errors/index.js';
+import { Transactional } from '../../infrastructure/database/index.js';
+import { KeyedQueue } from '../../infrastructure/queues/index.js';
 import type { RequestOrigin } from '../../infrastructure/http/index.js';
 import { Clock } from '../../infrastructure/time/index.js';
 import { firstCharacters, hasAtMostCharacters } from '../../infrastructure/validation/index.js';

@@ -1,7 +1,8 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { Injectable } from '@nestjs/common';
 import { isUUID } from 'class-validator';
-import { KeyedQueue, Snapshot } from '../../infrastructure/database/index.js';
+import { Snapshot } from '../../infrastructure/database/index.js';
+import { KeyedQueue } from '../../infrastructure/queues/index.js';
 import { OperatorError, SERVICE_UNAVAILABLE } from '../../infrastructure/errors/index.js';
 import { SECOND } from '../../infrastructure/time/index.js';
 import { parsedJson } from '../../infrastructure/config/index.js';

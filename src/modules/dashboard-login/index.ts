@@ -6,7 +6,8 @@ export {
   type BegunLogin,
   type ProviderLogin,
 } from './identity-providers.js';
-export { loginBrowserOf, withNext, HOME, type LoginBrowser } from './login-form.js';
+export { loginBrowserOf, withNext, type LoginBrowser } from './login-form.js';
+export { HOME } from './safe-redirect-path.js';
 export { continuePage } from './login/login.pages.js';
 export { LoginService } from './login/login.service.js';
 export type { OpenedLogin } from './login/login-opening.service.js';

@@ -1,4 +1,4 @@
-import { HOME, safeRedirectPath } from './login-form.js';
+import { HOME, safeRedirectPath } from './safe-redirect-path.js';
 
 describe('safeRedirectPath', () => {
   it('removes the name of a message', () =>

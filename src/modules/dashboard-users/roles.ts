@@ -1,5 +1,9 @@
-import type { DashboardActor, DashboardPrincipal, DashboardRole } from '../../infrastructure/auth/index.js';
-import { INSUFFICIENT_ROLE } from '../../infrastructure/errors/index.js';
+import {
+  INSUFFICIENT_ROLE,
+  type DashboardActor,
+  type DashboardPrincipal,
+  type DashboardRole,
+} from '../../infrastructure/auth/index.js';
 import type { AuditAction } from '../../infrastructure/audit-catalog/index.js';
 import type { AuditLog } from '../audit-logs/index.js';
 

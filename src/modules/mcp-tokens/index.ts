@@ -6,6 +6,7 @@ export {
   type McpTokenData,
   type RevokedMcpToken,
 } from './mcp-tokens.service.js';
+export { McpTokenVerifier } from './mcp-token-verifier.js';
 export { McpTokensBatch, type NewAgentToken } from './mcp-tokens.batch.js';
 export {
   AgentConnectionStates,

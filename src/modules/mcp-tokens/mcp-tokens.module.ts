@@ -1,5 +1,6 @@
 import { Module } from '@nestjs/common';
 import { ApiClientsModule } from '../api-clients/index.js';
+import { McpTokenVerifier } from './mcp-token-verifier.js';
 import { McpTokensBatch } from './mcp-tokens.batch.js';
 import { McpTokensController } from './mcp-tokens.controller.js';
 import { McpTokensRepository } from './mcp-tokens.repository.js';
@@ -9,7 +10,7 @@ import { McpTokensService } from './mcp-tokens.service.js';
 @Module({
   imports: [ApiClientsModule],
   controllers: [McpTokensController],
-  providers: [McpTokensService, McpTokensRepository, McpTokensBatch],
-  exports: [McpTokensService, McpTokensRepository, McpTokensBatch],
+  providers: [McpTokensService, McpTokenVerifier, McpTokensRepository, McpTokensBatch],
+  exports: [McpTokensService, McpTokenVerifier, McpTokensRepository, McpTokensBatch],
 })
 export class McpTokensModule {}

@@ -1,32 +1,15 @@
 import { Injectable } from '@nestjs/common';
-import {
-  AGENT_SCOPES,
-  type AgentScope,
-  type AuthenticatedAgent,
-  type AuthenticatedClient,
-  type TokenVerifier,
-} from '../../infrastructure/auth/index.js';
+import type { AgentScope, AuthenticatedClient } from '../../infrastructure/auth/index.js';
 import type { PlatformEnvironment } from '../../infrastructure/config/index.js';
-import {
-  dayOfSecret,
-  generateDatedSecret,
-  Sealer,
-  secretFrom,
-  sha256,
-} from '../../infrastructure/crypto/index.js';
+import { generateDatedSecret, Sealer, secretFrom, sha256 } from '../../infrastructure/crypto/index.js';
 import { Transactional } from '../../infrastructure/database/index.js';
 import { IdempotentRequests } from '../../infrastructure/idempotency/index.js';
 import type { AttributedClient } from '../../infrastructure/http/index.js';
 import { Clock, SECOND } from '../../infrastructure/time/index.js';
-import { ApiClientDirectory } from '../api-clients/index.js';
 import type { CreateMcpTokenRequest, McpTokenResponse } from './mcp-tokens.dto.js';
-import {
-  McpTokensBatch,
-  type NewAgentToken,
-  type NewMcpToken,
-  type StoredMcpToken,
-} from './mcp-tokens.batch.js';
+import { McpTokensBatch, type NewAgentToken, type NewMcpToken } from './mcp-tokens.batch.js';
 import { McpTokensRepository, type ExistingMcpToken } from './mcp-tokens.repository.js';
+import { ownerOf, scopesOf } from './stored-mcp-token.js';
 
 /** The data of a token, with the phone number in plain text. */
 export interface McpTokenData {
@@ -66,12 +49,11 @@ const TOKEN_PREFIXES: Readonly<Record<PlatformEnvironment, string>> = {
 
 /** Tokens with which an agent connects to the agent connector on behalf of one end user. */
 @Injectable()
-export class McpTokensService implements TokenVerifier<AuthenticatedAgent> {
+export class McpTokensService {
   constructor(
     private readonly repository: McpTokensRepository,
     private readonly batch: McpTokensBatch,
     private readonly revocationListener: McpTokenRevocationListener,
-    private readonly clients: ApiClientDirectory,
     private readonly idempotentRequests: IdempotentRequests,
     private readonly sealer: Sealer,
     private readonly clock: Clock,
@@ -135,38 +117,6 @@ export class McpTokensService implements TokenVerifier<AuthenticatedAgent> {
   }
 
   /**
-   * Verifies the token that an agent sent. Only its API client comes from a cache (`ApiClientDirectory`). The token is read for
-   * each request, so a revoked token is rejected from the next request on.
-   */
-  async verify(token: string): Promise<AuthenticatedAgent | 'expired' | undefined> {
-    const tokenHash = sha256(token);
-    const found = await this.batch.find(token, tokenHash);
-    if (!found) return undefined;
-    if (found.expiresAt <= this.clock.now()) return 'expired';
-    const { id: tokenId, clientId, environment, externalUserId, expiresAt, phoneNumberSealed } = found;
-    const client = await this.clients.find(clientId);
-    if (!client) return undefined;
-    if (found.connectionId !== null && !found.isUsed)
-      await this.batch.firstUses.add({ tokenHash, day: dayOfSecret(token), usedAt: this.clock.now() });
-    const openPhoneNumber = () => this.sealer.openOptional(phoneNumberSealed, ownerOf(tokenHash));
-    return {
-      tokenId,
-      tokenHash,
-      connectionId: found.connectionId,
-      client: { clientId, environment },
-      organizationId: client.organizationId,
-      externalUserId,
-      expiresAt,
-      scopes: scopesOf(found),
-      agent: found.agent,
-      // A getter, because most requests do not use the number, and decrypting it takes time.
-      get phoneNumber() {
-        return openPhoneNumber();
-      },
-    };
-  }
-
-  /**
    * Revokes a token of this client and notifies the revocation listener, also if the token may not be used now. Idempotent:
    * unknown tokens and tokens of other clients are ignored.
    */
@@ -187,13 +137,4 @@ export class McpTokensService implements TokenVerifier<AuthenticatedAgent> {
   async connectionOf(token: string): Promise<string | undefined> {
     return (await this.repository.findStored(token))?.connectionId ?? undefined;
   }
-}
-
-function scopesOf({ scope }: StoredMcpToken): readonly AgentScope[] {
-  return scope === null ? AGENT_SCOPES : (scope.split(' ') as AgentScope[]);
-}
-
-/** Returns the `owner` argument for `Sealer`: the row that the encrypted phone number is bound to. */
-function ownerOf(tokenHash: Buffer): string[] {
-  return ['mcp_token', tokenHash.toString('hex')];
 }

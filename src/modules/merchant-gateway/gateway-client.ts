@@ -4,7 +4,7 @@ import { z } from 'zod';
 import { ServiceClient, type ServiceRequest } from '../../infrastructure/http-client/index.js';
 import { MINUTE, SECOND, type Clock } from '../../infrastructure/time/index.js';
 import { parsedJson } from '../../infrastructure/config/index.js';
-import { standardSignature } from '../webhooks/index.js';
+import { standardSignature } from '../../infrastructure/crypto/index.js';
 import { signingKeyOf, type GatewayAddress } from './merchant-gateway.configuration.js';
 
 /** Milliseconds for a request about a sign-in. */

@@ -31,5 +31,5 @@ export {
 } from './authorizations/user-code.js';
 export { OAuthModule } from './oauth.module.js';
 export { TokenSigningKeysService, type TokenSigningKeyStatus } from './tokens/token-signing-keys.service.js';
-export { ActiveAccessTokenVerifier } from './tokens/active-access-token.verifier.js';
+export { ActiveAccessTokenVerifier } from './tokens/active-access-token-verifier.js';
 export { CurrentAccessTokens } from './tokens/current-access-tokens.js';

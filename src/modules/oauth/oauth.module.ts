@@ -21,7 +21,7 @@ import { DevicePage } from './pages/device-steps.pages.js';
 import { DevicesPage } from './pages/devices.pages.js';
 import { TokenEndpoint } from './protocol/grant.js';
 import { oauthBodyOf } from './protocol/oauth-operation.js';
-import { ActiveAccessTokenVerifier } from './tokens/active-access-token.verifier.js';
+import { ActiveAccessTokenVerifier } from './tokens/active-access-token-verifier.js';
 import { AccessTokensService } from './tokens/access-tokens.service.js';
 import { CurrentAccessTokens } from './tokens/current-access-tokens.js';
 import { GRANTS } from './tokens/grants.js';

@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { isUUID } from 'class-validator';
 import { mayPerform, type DashboardActor, type DashboardScope } from '../../infrastructure/auth/index.js';
-import { KeyedQueue } from '../../infrastructure/database/index.js';
+import { KeyedQueue } from '../../infrastructure/queues/index.js';
 import { ApiError } from '../../infrastructure/errors/index.js';
 import { dashboardPath } from '../../infrastructure/http/index.js';
 import { pathOfUser } from '../../infrastructure/pages/index.js';

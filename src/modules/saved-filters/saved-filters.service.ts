@@ -1,9 +1,15 @@
 import { randomUUID } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
 import { In } from 'typeorm';
-import { AccessibleClients, mayPerform, type DashboardActor } from '../../infrastructure/auth/index.js';
-import { KeyedQueue, Transaction, Transactional } from '../../infrastructure/database/index.js';
-import { INSUFFICIENT_ROLE, INVALID_FIELD, NOT_FOUND } from '../../infrastructure/errors/index.js';
+import {
+  AccessibleClients,
+  INSUFFICIENT_ROLE,
+  mayPerform,
+  type DashboardActor,
+} from '../../infrastructure/auth/index.js';
+import { Transaction, Transactional } from '../../infrastructure/database/index.js';
+import { KeyedQueue } from '../../infrastructure/queues/index.js';
+import { INVALID_FIELD, NOT_FOUND } from '../../infrastructure/errors/index.js';
 import { environmentOf } from '../../infrastructure/http/index.js';
 import { FilteredLists, type SavedFilters } from '../../infrastructure/pages/index.js';
 import { SavedFilter } from './saved-filter.entity.js';

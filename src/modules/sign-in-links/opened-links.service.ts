@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { isUUID } from 'class-validator';
-import { isWellFormedToken, Sealer, sha256 } from '../../infrastructure/crypto/index.js';
+import { isWellFormedSecretWithoutPrefix, Sealer, sha256 } from '../../infrastructure/crypto/index.js';
 import { Transaction } from '../../infrastructure/database/index.js';
 import { rateLimitKeyOfAddress } from '../../infrastructure/http/index.js';
 import { RateLimiters } from '../../infrastructure/rate-limiting/index.js';
@@ -63,7 +63,7 @@ export class OpenedLinksService {
   async find(tokenOrId: string): Promise<SignInLink | null> {
     const { manager } = this.transaction;
     if (isUUID(tokenOrId)) return manager.findOneBy(SignInLink, { id: tokenOrId, proof: 'partner_login' });
-    if (!isWellFormedToken(tokenOrId)) return null;
+    if (!isWellFormedSecretWithoutPrefix(tokenOrId)) return null;
     return manager.findOneBy(SignInLink, { tokenHash: sha256(tokenOrId), proof: 'phone' });
   }
 

@@ -1,13 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import { Injectable, Logger } from '@nestjs/common';
+import { INVALID_ACCESS_TOKEN } from '../../infrastructure/auth/index.js';
 import { generateSecret, sha256 } from '../../infrastructure/crypto/index.js';
 import { Transaction, Transactional } from '../../infrastructure/database/index.js';
-import {
-  ApiError,
-  INVALID_ACCESS_TOKEN,
-  SERVICE_UNAVAILABLE,
-  TOO_MANY_REQUESTS,
-} from '../../infrastructure/errors/index.js';
+import { ApiError, SERVICE_UNAVAILABLE, TOO_MANY_REQUESTS } from '../../infrastructure/errors/index.js';
 import type { SessionMetadata } from '../../infrastructure/event-catalog/index.js';
 import { PublicAddress } from '../../infrastructure/http/index.js';
 import {

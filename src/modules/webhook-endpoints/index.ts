@@ -1,5 +1,5 @@
 export { EndpointKeys, KeyUnavailable } from './endpoint-keys.js';
-export { standardSignature, type MessageSigner } from './signing-key.js';
+export type { MessageSigner } from './signing-key.js';
 export { EndpointLanes, type EndpointHealth } from './endpoint-lanes.js';
 export {
   AttemptResult,

@@ -1,11 +1,5 @@
-import { createHmac, createPrivateKey, createPublicKey, randomBytes, sign } from 'node:crypto';
-
-/** The signed parts of a message in the Standard Webhooks specification. */
-export interface SignedMessage {
-  readonly id: string;
-  readonly timestampSeconds: number;
-  readonly body: Buffer;
-}
+import { createPrivateKey, createPublicKey, randomBytes, sign } from 'node:crypto';
+import { standardSignature, type SignedMessage } from '../../infrastructure/crypto/index.js';
 
 /** Returns one signature of the header `webhook-signature`. */
 export type MessageSigner = (message: SignedMessage) => string;
@@ -44,18 +38,6 @@ export function signerOf(kind: OwnKeyKind, sealable: string): MessageSigner {
     const signed = Buffer.concat([Buffer.from(`${id}.${timestampSeconds}.`), body]);
     return `v1a,${sign(null, signed, privateKey).toString('base64')}`;
   };
-}
-
-/**
- * Returns the symmetric signature (Standard Webhooks 1.0.0, "Signature scheme"). The key of an API client is the UTF-8 text of its
- * secret; the secret is not decoded from base64.
- */
-export function standardSignature(
-  { id, timestampSeconds, body }: SignedMessage,
-  key: string | Buffer,
-): string {
-  const signature = createHmac('sha256', key).update(`${id}.${timestampSeconds}.`).update(body);
-  return `v1,${signature.digest('base64')}`;
 }
 
 function privateKeyOf(key: Buffer): ReturnType<typeof createPrivateKey> {

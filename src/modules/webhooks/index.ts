@@ -10,7 +10,6 @@ export {
   withIdempotencyKey,
 } from './events/publication.dto.js';
 export { EVENT_VARIANTS, eventSchema, exampleEvent, examplePayload } from './events/event-document.js';
-export { standardSignature } from './signing/event-signer.js';
 export type { ListedEvent } from './events/published-events.repository.js';
 export { PublishedEventsService } from './events/published-events.service.js';
 export { WebhookEventsRepository } from './events/webhook-events.repository.js';

@@ -3,8 +3,9 @@ import { readFileSync } from 'node:fs';
 import type { OpenAPIObject, OperationObject, ParameterObject, RequestBodyObject } from '@nestjs/swagger';
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
 import formats from 'ajv-formats';
+import { standardSignature } from '../../infrastructure/crypto/index.js';
 import { EVENT_NAMES } from '../../infrastructure/event-catalog/index.js';
-import { deliveryHeaders, standardSignature } from './signing/event-signer.js';
+import { deliveryHeaders } from './signing/delivery-headers.js';
 // With the events of all capabilities.
 import '../../app.module.js';
 

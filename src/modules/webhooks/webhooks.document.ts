@@ -3,7 +3,7 @@ import { EVENT_NAMES, EVENTS, type EventName } from '../../infrastructure/event-
 import type { Components, WebhookDocuments } from '../../infrastructure/openapi/index.js';
 import { MAX_INT32, namedSchema, type SchemaReference } from '../../infrastructure/schemas/index.js';
 import { eventSchema, examplePayload, schemaNameOf } from './events/event-document.js';
-import { deliveryHeaders } from './signing/event-signer.js';
+import { deliveryHeaders } from './signing/delivery-headers.js';
 
 type PathItem = NonNullable<OpenAPIObject['webhooks']>[string];
 

@@ -4,7 +4,6 @@ import { ServiceConfiguration } from '../../../src/infrastructure/config/index.j
 import { UserPseudonyms } from '../../../src/infrastructure/erasure/index.js';
 import {
   AgentConnectionsRepository,
-  AgentConnectionsService,
   AgentSettingsService,
 } from '../../../src/modules/agent-authorization/index.js';
 import { ApiKeysService } from '../../../src/modules/api-keys/index.js';
@@ -512,7 +511,7 @@ describe('Removing an agent with many connections', () => {
          FROM agent_connection WHERE agent_id = $2 LIMIT 1`,
       [other.development.clientId, id],
     );
-    const order = await service.app.get(AgentConnectionsService).unannounced();
+    const order = await service.app.get(AgentConnectionsRepository).unannounced();
     const [late] = await service.database.query<{ id: string }>(
       `SELECT id FROM agent_connection WHERE external_user_id = 'late'`,
     );
@@ -522,7 +521,7 @@ describe('Removing an agent with many connections', () => {
 
   it('finds the next ends in an index, without sorting all', async () => {
     const statements = watchStatements(service);
-    await service.app.get(AgentConnectionsService).unannounced();
+    await service.app.get(AgentConnectionsRepository).unannounced();
     const text = statements.findLast((each) => each.includes('ended_by IS NOT NULL')) ?? '';
     const id = randomUUID();
     await using _events = await service.database.hide('webhook_event');

@@ -6,12 +6,8 @@ import pg from 'pg';
 import { Logger } from '@nestjs/common';
 import { DataSource } from 'typeorm';
 import { dataSourceOptions } from '../../../src/infrastructure/database/data-source-options.js';
-import {
-  advisoryLockKey,
-  checkDatabase,
-  KeyedQueue,
-  migrate,
-} from '../../../src/infrastructure/database/index.js';
+import { advisoryLockKey, checkDatabase, migrate } from '../../../src/infrastructure/database/index.js';
+import { KeyedQueue } from '../../../src/infrastructure/queues/index.js';
 import { createIndexConcurrently } from '../../../src/infrastructure/database/migrations/concurrent-index.js';
 import { changeSchema } from '../../../src/infrastructure/database/migrations/schema-change.js';
 import { cloneDatabase, type TestDatabase } from '../../support/database/database.js';

@@ -4,7 +4,7 @@ import { DAY } from '../../../src/infrastructure/time/index.js';
 import { dayOfSecret, generateSecret } from '../../../src/infrastructure/crypto/index.js';
 import { McpTokensBatch } from '../../../src/modules/mcp-tokens/mcp-tokens.batch.js';
 import { PartitionRotation } from '../../../src/infrastructure/database/index.js';
-import { McpTokensService } from '../../../src/modules/mcp-tokens/index.js';
+import { McpTokensService, McpTokenVerifier } from '../../../src/modules/mcp-tokens/index.js';
 import { mcpToken } from '../../support/agents/agents.js';
 import { stopClock } from '../../support/clock.js';
 import { rememberSecret } from '../../support/runner/run-directory.js';
@@ -180,10 +180,12 @@ describe('MCP tokens', () => {
     `mcp_token_${time.toISOString().slice(0, 10).replaceAll('-', '')}`;
   const service = useTestApp();
   let tokens: McpTokensService;
+  let verifier: McpTokenVerifier;
   let clientId: string;
 
   beforeAll(async () => {
     tokens = service.app.get(McpTokensService);
+    verifier = service.app.get(McpTokenVerifier);
     ({ clientId } = service.development);
   });
 
@@ -277,14 +279,14 @@ describe('MCP tokens', () => {
     const token = await mcpToken(service, 'expired');
     using _clock = stopClock(service, new Date(Date.now() + 2 * DAY));
     const all = [token, generateSecret('mcp_dev_'), 'malformed'];
-    const found = await Promise.all(all.map((each) => tokens.verify(each)));
+    const found = await Promise.all(all.map((each) => verifier.verify(each)));
     expect(found).toEqual(['expired', undefined, undefined]);
   });
 
   it('are accepted in all of 40 concurrent requests with the same token', async () => {
     const token = await mcpToken(service, 'same');
     const all = Array.from({ length: 40 }, () => token);
-    const found = await Promise.all(all.map((token) => tokens.verify(token)));
+    const found = await Promise.all(all.map((token) => verifier.verify(token)));
     expect(found.map((each) => (typeof each === 'object' ? each.externalUserId : each))).toEqual(
       all.map(() => 'same'),
     );

@@ -7,7 +7,7 @@ import {
   type DashboardPermission,
   type DashboardRole,
 } from '../../../src/infrastructure/auth/index.js';
-import type { KeyedQueue } from '../../../src/infrastructure/database/index.js';
+import type { KeyedQueue } from '../../../src/infrastructure/queues/index.js';
 import { PAGE_PERMISSION } from '../../../src/infrastructure/pages/index.js';
 import { PageRenderer } from '../../../src/infrastructure/pages/page.renderer.js';
 import { LOGIN_AGE } from '../../../src/infrastructure/auth/index.js';

@@ -8,7 +8,7 @@ import {
   REQUEST_LOG_QUERY_TIMEOUT,
   RequestLogRepository,
 } from '../../../src/modules/request-logs/index.js';
-import { safeRedirectPath } from '../../../src/modules/dashboard-login/login-form.js';
+import { safeRedirectPath } from '../../../src/modules/dashboard-login/safe-redirect-path.js';
 import { WebhookPublisher } from '../../../src/modules/webhooks/index.js';
 import { fillRequestLog, loggedAttempt, loggedRequest } from '../../support/logs/request-log-entries.js';
 import { eventually } from '../../support/eventually.js';

@@ -2,7 +2,7 @@ import { mkdirSync, renameSync, rmdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import type { NewRequestLogEntry } from '../../../src/modules/request-logs/request-log-entry.js';
-import { DAY, MINUTE } from '../../../src/infrastructure/time/index.js';
+import { DAY } from '../../../src/infrastructure/time/index.js';
 import { RequestLogWriter } from '../../../src/modules/request-logs/writing/request-log-writer.js';
 import { EntrySpool } from '../../../src/modules/request-logs/writing/entry-spool.js';
 import { PartitionRotation } from '../../../src/infrastructure/database/index.js';
@@ -472,21 +472,6 @@ describe('The start of a process', () => {
 });
 
 describe('Entries that a process saved in files', () => {
-  it('are written by a process that started before the other one stopped, as in a rolling restart', async () => {
-    const intervals = import.meta.jest.spyOn(globalThis, 'setInterval');
-    const own = await startTestApp();
-    try {
-      const spool = own.app.get(EntrySpool);
-      await spool.save([loggedRequest(own.production, { externalUserId: 'later', createdAt: new Date() })]);
-      for (const [run, milliseconds] of intervals.mock.calls) if (milliseconds === 10 * MINUTE) run();
-      await eventually('the file is written', async () => (await spool.count()).waiting === 0);
-      expect((await entries(own)).map((entry) => entry.external_user_id)).toEqual(['later']);
-    } finally {
-      intervals.mockRestore();
-      await own.close();
-    }
-  });
-
   it('are written once their file can be read, and set aside only if their content cannot', async () => {
     const own = await startTestApp();
     try {

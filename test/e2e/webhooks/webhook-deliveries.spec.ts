@@ -7,7 +7,8 @@ import type { AnyEvent } from '../../../src/infrastructure/event-catalog/index.j
 import { ApiClientsService, SigningSecrets } from '../../../src/modules/api-clients/index.js';
 import type { OwnedWebhookEndpoint } from '../../../src/modules/webhook-endpoints/index.js';
 import { WebhookPublisher } from '../../../src/modules/webhooks/index.js';
-import { serviceSignature, standardSignature } from '../../../src/modules/webhooks/signing/event-signer.js';
+import { standardSignature } from '../../../src/infrastructure/crypto/index.js';
+import { serviceSignature } from '../../../src/modules/webhooks/signing/service-signature.js';
 import { DeliveryQueueService } from '../../../src/modules/webhooks/queue/delivery-queue.service.js';
 import { moveClock } from '../../support/clock.js';
 import { useDnsServer } from '../../support/http/dns-server.js';
@@ -67,6 +68,15 @@ const client = (environment: 'development' | 'production' = 'development') => ({
 });
 const publish = (event: AnyEvent = EVENT, to = client()): Promise<string> =>
   service.app.get(WebhookPublisher).publish(to, event);
+
+/** Returns how many attempts the lane of an endpoint counts; undefined if there is no lane yet. */
+async function attemptsInLane({ id }: Endpoint): Promise<number | undefined> {
+  const lanes = await service.database.query<{ in_flight: number }>(
+    'SELECT in_flight FROM webhook_lane WHERE endpoint_id = $1',
+    [id],
+  );
+  return lanes[0]?.in_flight;
+}
 
 interface Attempt {
   readonly status_code: number;
@@ -976,6 +986,46 @@ describe('Rotation of events', () => {
     }
     expect(await dayOf('41 days')).not.toBeNull();
     expect(await dayOf('0 days')).not.toBeNull();
+  });
+
+  it('keeps no place in the lane of a delivery that is deleted while it is claimed, and frees those of earlier releases', async () => {
+    const endpoint = await createEndpoint();
+    await publish();
+    await eventually(
+      'the lane exists and is idle',
+      async () => receiver.arrivals.length > 0 && (await attemptsInLane(endpoint)) === 0,
+    );
+    const deletion = new pg.Client({ connectionString: service.database.url });
+    await deletion.connect();
+    await service.database.query(
+      `WITH delivery AS (
+              INSERT INTO webhook_delivery (endpoint_id, event_id, event_created_at, url, attempts_allowed, due_at)
+              SELECT $1, gen_random_uuid(), now() - interval '40 days', $2, 3, now() + interval '2 seconds'
+              RETURNING endpoint_id, due_at)
+       UPDATE webhook_lane SET next_due = due_at FROM delivery WHERE webhook_lane.endpoint_id = delivery.endpoint_id`,
+      [endpoint.id, endpoint.url],
+    );
+    await deletion.query('BEGIN');
+    await deletion.query('DELETE FROM webhook_delivery WHERE endpoint_id = $1', [endpoint.id]);
+    await eventually('a claim waits for the deletion', async () => {
+      const waiting = await service.database.query(
+        `SELECT FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`,
+      );
+      return waiting.length > 0;
+    });
+    await deletion.query('COMMIT');
+    await deletion.end();
+    // The lane is locked until the claim has ended.
+    const setPlaces = 'UPDATE webhook_lane SET in_flight = in_flight + $2 WHERE endpoint_id = $1';
+    await service.database.query(setPlaces, [endpoint.id, 0]);
+    expect(await attemptsInLane(endpoint)).toBe(0);
+    await service.database.query(setPlaces, [endpoint.id, 100]);
+    await service.app.get(PartitionRotation).run();
+    await service.app.get(PartitionRotation).run();
+    expect(await attemptsInLane(endpoint)).toBe(0);
+    receiver.arrivals.length = 0;
+    await publish();
+    await eventually('a new event arrives', () => receiver.arrivals.length > 0 || undefined);
   });
 
   it('deletes deliveries of old events some at a time, and leaves out one that is being claimed', async () => {

@@ -1,5 +1,5 @@
 import { generateKey, signerOf } from '../../../src/modules/webhook-endpoints/signing-key.js';
-import { deliveryHeaders } from '../../../src/modules/webhooks/signing/event-signer.js';
+import { deliveryHeaders } from '../../../src/modules/webhooks/signing/delivery-headers.js';
 
 /*
  * The cases that both SDKs must pass: calls, the responses of a server to them, and the expected outcome.

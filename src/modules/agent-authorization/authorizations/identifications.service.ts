@@ -3,7 +3,7 @@ import { Injectable } from '@nestjs/common';
 import { MoreThan, type FindOptionsWhere } from 'typeorm';
 import type { DashboardActor } from '../../../infrastructure/auth/index.js';
 import {
-  isWellFormedToken,
+  isWellFormedSecretWithoutPrefix,
   Sealer,
   SecretDigest,
   secretFrom,
@@ -254,7 +254,7 @@ export class IdentificationsService {
     ticket: string,
     { browser, origin }: { readonly browser: string | undefined; readonly origin: RequestOrigin },
   ): Promise<boolean> {
-    if (!isWellFormedToken(ticket)) return false;
+    if (!isWellFormedSecretWithoutPrefix(ticket)) return false;
     const completed = { id: login.id, status: 'completed' as const, ticketHash: sha256(ticket) };
     if (this.isBegunBy(login, browser)) return this.change(completed, { status: 'confirmed' });
     if (await this.change(completed, { status: 'ended' })) {

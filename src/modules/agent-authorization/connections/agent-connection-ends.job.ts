@@ -2,12 +2,16 @@ import { Injectable } from '@nestjs/common';
 import { Interval } from '@nestjs/schedule';
 import { RecurringJob } from '../../../infrastructure/database/index.js';
 import { SECOND } from '../../../infrastructure/time/index.js';
-import { AgentConnectionsService } from './agent-connections.service.js';
+import { AgentConnectionEndsService } from './agent-connection-ends.service.js';
+import { AgentConnectionsRepository } from './agent-connections.repository.js';
 
 /** Publishes and records the ends of connections that ended together, one after another. */
 @Injectable()
 export class AgentConnectionEndsJob extends RecurringJob {
-  constructor(private readonly connections: AgentConnectionsService) {
+  constructor(
+    private readonly connections: AgentConnectionsRepository,
+    private readonly ends: AgentConnectionEndsService,
+  ) {
     super('Agents', 'The ends of connections of agents were not published');
   }
 
@@ -15,7 +19,7 @@ export class AgentConnectionEndsJob extends RecurringJob {
   run(): Promise<void> {
     return this.start(async () => {
       for (let ids = await this.connections.unannounced(); ids.length > 0;) {
-        await this.forEach(ids, (id) => this.connections.announceEnd(id));
+        await this.forEach(ids, (id) => this.ends.announceEnd(id));
         ids = this.stopped.aborted ? [] : await this.connections.unannounced();
       }
     });

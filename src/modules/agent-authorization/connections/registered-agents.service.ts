@@ -15,7 +15,7 @@ import { displayNameOf, isRedirectUri } from '../agents/agent.js';
 import { INVALID_REDIRECT_URI } from '../agents/agents.dto.js';
 import { RegisteredAgent } from '../agents/registered-agent.entity.js';
 import type { CreateAgentRequest } from '../settings/agent-settings.dto.js';
-import { AgentConnectionsService } from './agent-connections.service.js';
+import { AgentConnectionEndsService } from './agent-connection-ends.service.js';
 import { AGENT_NOT_FOUND } from '../agent-authorization-errors.js';
 
 const MAX_AGENTS = 50;
@@ -26,7 +26,7 @@ const TOO_MANY_AGENTS = `An API client can have at most ${MAX_AGENTS} registered
 export class RegisteredAgentsService {
   constructor(
     private readonly transaction: Transaction,
-    private readonly connections: AgentConnectionsService,
+    private readonly ends: AgentConnectionEndsService,
     private readonly accessibleClients: AccessibleClients,
     private readonly auditLog: AuditLog,
     private readonly clock: Clock,
@@ -90,7 +90,7 @@ export class RegisteredAgentsService {
     // Waits for requests that exchange a code, and so create a connection.
     if (!(await this.transaction.deleteRow(RegisteredAgent, { id }))) throw AGENT_NOT_FOUND.error();
     const client = { clientId, environment, organizationId: actor.organizationId };
-    await this.connections.endAllOf(client, id, { action: 'agent.disconnect', actor });
+    await this.ends.endAllOf(client, id, { action: 'agent.disconnect', actor });
     await this.auditLog.record({ action: 'agent.remove', actor, target: { name, environment } });
   }
 }

@@ -2,6 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { In, IsNull } from 'typeorm';
 import {
   AccessibleClients,
+  INSUFFICIENT_ROLE,
   type AgentLogins,
   type DashboardActor,
 } from '../../../infrastructure/auth/index.js';
@@ -16,7 +17,6 @@ import {
   Transactional,
   type Check,
 } from '../../../infrastructure/database/index.js';
-import { INSUFFICIENT_ROLE } from '../../../infrastructure/errors/index.js';
 import { fieldError } from '../../../infrastructure/validation/index.js';
 import { Clock } from '../../../infrastructure/time/index.js';
 import { ApiClientDirectory, type ClientRecord } from '../../api-clients/index.js';

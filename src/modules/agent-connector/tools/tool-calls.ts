@@ -14,15 +14,11 @@ import {
   AgentLogins,
   agentKeyOf,
   insufficientScope,
+  INSUFFICIENT_SCOPE,
   type AuthenticatedAgent,
 } from '../../../infrastructure/auth/index.js';
 import { Sealer, sha256 } from '../../../infrastructure/crypto/index.js';
-import {
-  INSUFFICIENT_SCOPE,
-  INVALID_FIELD,
-  TOO_MANY_REQUESTS,
-  type ApiError,
-} from '../../../infrastructure/errors/index.js';
+import { INVALID_FIELD, TOO_MANY_REQUESTS, type ApiError } from '../../../infrastructure/errors/index.js';
 import { Failures, slashAtEndOf } from '../../../infrastructure/http/index.js';
 import { CounterMetric, Metrics } from '../../../infrastructure/metrics/index.js';
 import {

@@ -16,7 +16,8 @@ import {
 } from '../../../infrastructure/pages/index.js';
 import { Clock } from '../../../infrastructure/time/index.js';
 import { IdentityProviders } from '../identity-providers.js';
-import { HOME, loginTarget, safeRedirectPath } from '../login-form.js';
+import { loginTarget } from '../login-form.js';
+import { HOME, safeRedirectPath } from '../safe-redirect-path.js';
 import { PasskeysService } from '../passkeys/passkeys.service.js';
 import { loginPage } from './login.pages.js';
 

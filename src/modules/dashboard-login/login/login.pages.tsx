@@ -27,15 +27,14 @@ import {
   afterLogin,
   CONTINUE_PATH,
   emailFromForm,
-  HOME,
   LOGGED_IN_PATH,
   loginBrowserOf,
   loginTarget,
   loginTargetOf,
   withNext,
-  safeRedirectPath,
   type LoginTarget,
 } from '../login-form.js';
+import { HOME, safeRedirectPath } from '../safe-redirect-path.js';
 import { LoginService } from './login.service.js';
 
 @Controller()

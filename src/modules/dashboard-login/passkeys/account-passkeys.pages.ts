@@ -1,12 +1,13 @@
 import { Controller, Get, Post, StreamableFile } from '@nestjs/common';
 import {
+  INVALID_ACCESS_TOKEN,
   isRecentLogin,
   LOGIN_AGE,
   RECENT_LOGIN_REQUIRED,
   SECOND_FACTOR_REQUIRED,
   type DashboardActor,
 } from '../../../infrastructure/auth/index.js';
-import { INVALID_ACCESS_TOKEN, NO_ACCESS, NOT_FOUND } from '../../../infrastructure/errors/index.js';
+import { NO_ACCESS, NOT_FOUND } from '../../../infrastructure/errors/index.js';
 import {
   PageRoute,
   requestFrom,

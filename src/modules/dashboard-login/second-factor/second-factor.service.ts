@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
 import {
+  INVALID_ACCESS_TOKEN,
   isRecentLogin,
   RECENT_LOGIN_REQUIRED,
   type DashboardActor,
@@ -8,7 +9,6 @@ import {
 } from '../../../infrastructure/auth/index.js';
 import { Sealer, SecretDigest } from '../../../infrastructure/crypto/index.js';
 import { Transaction, Transactional } from '../../../infrastructure/database/index.js';
-import { INVALID_ACCESS_TOKEN } from '../../../infrastructure/errors/index.js';
 import { Clock } from '../../../infrastructure/time/index.js';
 import { typedCode } from '../../../infrastructure/validation/index.js';
 import type { AuditAction } from '../../../infrastructure/audit-catalog/index.js';

@@ -10,6 +10,7 @@ import {
 } from '@nestjs/common';
 import { ApiConsumes, ApiSecurity } from '@nestjs/swagger';
 import {
+  INSUFFICIENT_SCOPE,
   INVALID_API_KEYS,
   OAuthClientAuthGuard,
   ScopeGuard,
@@ -18,7 +19,6 @@ import {
 } from '../../../infrastructure/auth/index.js';
 import {
   bodyTooLarge,
-  INSUFFICIENT_SCOPE,
   INTERNAL_ERROR,
   PAYLOAD_TOO_LARGE,
   RATE_LIMIT_EXCEEDED,

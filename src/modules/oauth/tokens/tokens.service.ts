@@ -4,7 +4,7 @@ import { SECOND } from '../../../infrastructure/time/index.js';
 import { ApiClientDirectory } from '../../api-clients/index.js';
 import { McpTokensService, type McpTokenData } from '../../mcp-tokens/index.js';
 import { publicClient } from '../protocol/oauth-form.js';
-import { ActiveAccessTokenVerifier, type ActiveAccessToken } from './active-access-token.verifier.js';
+import { ActiveAccessTokenVerifier, type ActiveAccessToken } from './active-access-token-verifier.js';
 import { AccessTokensService } from './access-tokens.service.js';
 import { RevokedTokensRepository } from '../revoked-tokens.repository.js';
 import type {

@@ -1,11 +1,11 @@
 import { Injectable } from '@nestjs/common';
 import {
   DatabaseConfiguration,
-  KeyedQueue,
   QueryTimeout,
   ReadPools,
   type ReadPool,
 } from '../../../infrastructure/database/index.js';
+import { KeyedQueue } from '../../../infrastructure/queues/index.js';
 import { ApiError, RATE_LIMIT_EXCEEDED, SERVICE_UNAVAILABLE } from '../../../infrastructure/errors/index.js';
 import { Clock, SECOND } from '../../../infrastructure/time/index.js';
 import { REQUEST_LOG_QUERY_TIMEOUT } from '../request-logs-errors.js';

@@ -1,6 +1,7 @@
 import {
   appendFileSync,
   closeSync,
+  existsSync,
   mkdtempSync,
   openSync,
   readdirSync,
@@ -12,6 +13,7 @@ import {
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
 import { HttpAdapterHost } from '@nestjs/core';
 import { ServiceConfiguration } from '../../../infrastructure/config/index.js';
 import type { ErasedUsers } from '../../../infrastructure/erasure/index.js';
@@ -108,6 +110,25 @@ describe('EntrySpool', () => {
     expect((await savedIn(id)).map(({ path }) => path?.slice(0, 4))).toEqual(['/new', '/new']);
     expect(await spool.save(entries)).toBe(3);
     expect(await spool.ids()).toEqual([id]);
+  });
+
+  it('looks again for what others have left, which may stop after it has started', async () => {
+    class Impatient extends EntrySpool {
+      protected override readonly lookInterval = 10;
+    }
+    const service = Object.assign(new ServiceConfiguration(), { dataDirectory });
+    const none = undefined as never;
+    const other = new Impatient(service, none, none, new Clock(), { httpAdapter: {} } as HttpAdapterHost);
+    const draft = join(dataDirectory, 'request-log', 'killed.ndjson.draft');
+    try {
+      other.onApplicationBootstrap();
+      await spool.save([]);
+      writeFileSync(draft, '');
+      utimesSync(draft, 0, 0);
+      while (existsSync(draft)) await pause(10);
+    } finally {
+      await other.onModuleDestroy();
+    }
   });
 
   it('does not read files that are set aside or not complete', async () => {

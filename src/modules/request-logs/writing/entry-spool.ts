@@ -11,7 +11,6 @@ import {
   type OnModuleDestroy,
 } from '@nestjs/common';
 import { HttpAdapterHost } from '@nestjs/core';
-import { Interval } from '@nestjs/schedule';
 import { ServiceConfiguration } from '../../../infrastructure/config/index.js';
 import { isTransientFailure, JobFailures, Transactional } from '../../../infrastructure/database/index.js';
 import {
@@ -33,8 +32,6 @@ const REFUSED = '.refused';
 const DRAFT_TIME = MINUTE / 2;
 
 const RETRY_DELAY = 5 * SECOND;
-/** Milliseconds after which a process looks for files of others: in a rolling restart, they stop after this one has started. */
-const LOOK_INTERVAL = 10 * MINUTE;
 /** Maximum milliseconds that a shutdown waits for a statement. Its transaction is then rolled back, or another process finds it. */
 const STOP_TIMEOUT = SECOND;
 const ENTRIES_PER_STATEMENT = 1_000;
@@ -52,6 +49,8 @@ const ENTRIES_PER_STATEMENT = 1_000;
 export class EntrySpool implements OnApplicationBootstrap, OnModuleDestroy, UserDataHolder {
   private readonly logger = new Logger('RequestLogs');
   private readonly folder: string;
+  /** Milliseconds after which a process looks for files of others: in a rolling restart, they stop after this one has started. */
+  protected readonly lookInterval: number = 10 * MINUTE;
   private readonly stopped = new AbortController();
   private writing: Promise<void> | undefined;
 
@@ -70,13 +69,8 @@ export class EntrySpool implements OnApplicationBootstrap, OnModuleDestroy, User
 
   /** Writes in the background, because the entries of a node that is down must not delay the start. */
   onApplicationBootstrap(): void {
-    this.look();
-  }
-
-  @Interval(LOOK_INTERVAL)
-  look(): void {
-    if (!this.adapterHost.httpAdapter || this.stopped.signal.aborted) return;
-    this.writing ??= this.writeAll().finally(() => (this.writing = undefined));
+    if (!this.adapterHost.httpAdapter) return;
+    this.writing = this.writeAll();
   }
 
   async onModuleDestroy(): Promise<void> {
@@ -167,10 +161,13 @@ export class EntrySpool implements OnApplicationBootstrap, OnModuleDestroy, User
     return true;
   }
 
+  /** Not scheduled work: processes without background work save entries, too. */
   private async writeAll(): Promise<void> {
     const { signal } = this.stopped;
-    while (!(await this.writeFiles()) && !signal.aborted)
-      await pause(RETRY_DELAY, undefined, { signal, ref: false }).catch(() => undefined);
+    while (!signal.aborted) {
+      const delay = (await this.writeFiles()) ? this.lookInterval : RETRY_DELAY;
+      await pause(delay, undefined, { signal, ref: false }).catch(() => undefined);
+    }
   }
 
   /** @returns whether no file is left */

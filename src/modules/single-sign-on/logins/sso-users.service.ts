@@ -1,7 +1,8 @@
 import { Injectable } from '@nestjs/common';
 import { IsNull, Not } from 'typeorm';
 import type { DashboardRole } from '../../../infrastructure/auth/index.js';
-import { KeyedQueue, Transaction, Transactional } from '../../../infrastructure/database/index.js';
+import { Transaction, Transactional } from '../../../infrastructure/database/index.js';
+import { KeyedQueue } from '../../../infrastructure/queues/index.js';
 import type { RequestOrigin } from '../../../infrastructure/http/index.js';
 import { Clock } from '../../../infrastructure/time/index.js';
 import { AllowlistedDomainsService } from '../../allowlisted-domains/index.js';

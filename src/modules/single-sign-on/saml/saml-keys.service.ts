@@ -2,12 +2,8 @@ import { randomBytes, randomUUID, webcrypto } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
 import { In } from 'typeorm';
 import { Sealer } from '../../../infrastructure/crypto/index.js';
-import {
-  KeyedQueue,
-  Transaction,
-  Transactional,
-  type Check,
-} from '../../../infrastructure/database/index.js';
+import { Transaction, Transactional, type Check } from '../../../infrastructure/database/index.js';
+import { KeyedQueue } from '../../../infrastructure/queues/index.js';
 import { INVALID_FIELD } from '../../../infrastructure/errors/index.js';
 import { lazyModule } from '../../../infrastructure/lazy-values/index.js';
 import { Clock, DAY } from '../../../infrastructure/time/index.js';

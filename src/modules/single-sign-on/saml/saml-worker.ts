@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { Worker } from 'node:worker_threads';
 import { Injectable, type OnModuleDestroy } from '@nestjs/common';
-import { KeyedQueue } from '../../../infrastructure/database/index.js';
+import { KeyedQueue } from '../../../infrastructure/queues/index.js';
 import { SERVICE_UNAVAILABLE } from '../../../infrastructure/errors/index.js';
 import { MINUTE, SECOND } from '../../../infrastructure/time/index.js';
 import { RefusedLogin } from '../identity-provider.js';

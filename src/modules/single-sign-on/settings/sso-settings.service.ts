@@ -1,7 +1,11 @@
 import { Injectable } from '@nestjs/common';
-import type { DashboardActor, DashboardRole } from '../../../infrastructure/auth/index.js';
+import {
+  INSUFFICIENT_ROLE,
+  type DashboardActor,
+  type DashboardRole,
+} from '../../../infrastructure/auth/index.js';
 import { Transactional } from '../../../infrastructure/database/index.js';
-import { INSUFFICIENT_ROLE, INVALID_FIELD } from '../../../infrastructure/errors/index.js';
+import { INVALID_FIELD } from '../../../infrastructure/errors/index.js';
 import { Clock } from '../../../infrastructure/time/index.js';
 import { AuditLog, changesBetween } from '../../audit-logs/index.js';
 import { DashboardSessionsService } from '../../dashboard-login/index.js';

@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import type { DashboardActor } from '../../../infrastructure/auth/index.js';
-import { KeyedQueue } from '../../../infrastructure/database/index.js';
+import { KeyedQueue } from '../../../infrastructure/queues/index.js';
 import { RATE_LIMIT_EXCEEDED } from '../../../infrastructure/errors/index.js';
 import type { EventName } from '../../../infrastructure/event-catalog/index.js';
 import { SECOND } from '../../../infrastructure/time/index.js';

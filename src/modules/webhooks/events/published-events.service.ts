@@ -3,7 +3,7 @@ import { isUUID } from 'class-validator';
 import { AccessibleClients, type DashboardScope } from '../../../infrastructure/auth/index.js';
 import type { AttributedClient } from '../../../infrastructure/http/index.js';
 import { CursorCodec, type CursorScope } from '../../../infrastructure/crypto/index.js';
-import { KeyedQueue } from '../../../infrastructure/database/index.js';
+import { KeyedQueue } from '../../../infrastructure/queues/index.js';
 import { Clock, CLOCK_TOLERANCE, periodOf, type Period } from '../../../infrastructure/time/index.js';
 import { ApiClientDirectory } from '../../api-clients/index.js';
 import {

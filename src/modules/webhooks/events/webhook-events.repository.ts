@@ -1,4 +1,4 @@
-import { Injectable } from '@nestjs/common';
+import { Injectable, Logger } from '@nestjs/common';
 import { PartitionRotation, Transaction } from '../../../infrastructure/database/index.js';
 import {
   HoldsUserData,
@@ -18,6 +18,8 @@ const DELIVERIES_PER_DELETION = 1_000;
 @HoldsUserData('records')
 @Injectable()
 export class WebhookEventsRepository implements EventBodies, UserDataHolder {
+  private readonly logger = new Logger('Webhooks');
+
   constructor(
     private readonly transaction: Transaction,
     rotation: PartitionRotation,
@@ -128,8 +130,30 @@ export class WebhookEventsRepository implements EventBodies, UserDataHolder {
     const expired = "event_created_at < $1 AND lease_until < now() - interval '1 hour'";
     while ((await this.deleteDeliveries(expired, [oldestKept])) === DELIVERIES_PER_DELETION)
       stopped.throwIfAborted();
+    await this.recountAttempts();
     const keys = { table: 'webhook_event_key', key: 'client_id, key', column: 'created_at', stopped };
     await this.transaction.deleteBefore(new Date(oldestKept.getTime() - DAY), keys);
+  }
+
+  /**
+   * Frees places in lanes whose delivery no longer exists. Up to release 0.4.0, a claim left such a place if its delivery was deleted at
+   * that moment. Within a snapshot, each attempt in flight has its place, so that the rest never becomes free otherwise.
+   */
+  private async recountAttempts(): Promise<void> {
+    const [{ places, lanes }] = await this.transaction.manager.query<[{ places: number; lanes: number }]>(
+      `WITH freed AS (
+              UPDATE webhook_lane SET in_flight = in_flight - unused
+                FROM (SELECT endpoint_id, in_flight - COALESCE(attempts, 0) AS unused
+                        FROM webhook_lane lane
+                        LEFT JOIN (SELECT endpoint_id, count(*)::integer AS attempts
+                                     FROM webhook_delivery WHERE lease_until IS NOT NULL GROUP BY 1) claimed
+                       USING (endpoint_id)) counted
+               WHERE webhook_lane.endpoint_id = counted.endpoint_id AND unused > 0
+              RETURNING unused)
+       SELECT COALESCE(sum(unused), 0)::integer AS places, count(*)::integer AS lanes FROM freed`,
+    );
+    if (places > 0)
+      this.logger.warn(`${places} places of attempts that do not exist were freed in ${lanes} lanes`);
   }
 
   /** @returns the last of the deliveries after `after` that it has read; null if there are none */

@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import type { Request, Response } from 'express';
 import { CredentialsCheck, type AuthenticatedClient } from '../../../infrastructure/auth/index.js';
 import { CursorCodec, type CursorScope } from '../../../infrastructure/crypto/index.js';
-import { KeyedQueue } from '../../../infrastructure/database/index.js';
+import { KeyedQueue } from '../../../infrastructure/queues/index.js';
 import { TOO_MANY_REQUESTS } from '../../../infrastructure/errors/index.js';
 import { requestContext } from '../../../infrastructure/http/index.js';
 import { GaugeMetric, Metrics } from '../../../infrastructure/metrics/index.js';

@@ -21,7 +21,7 @@ import {
   type QueuedDelivery,
 } from '../delivery.js';
 import { DeliveryQueueRepository } from './delivery-queue.repository.js';
-import type { LocalWorker } from './publications.batch.js';
+import type { LocalWorker } from './local-worker.js';
 import type { LockedLane } from './sql/lock-due-lanes.js';
 import type { Settlement } from './sql/settle-attempts.js';
 

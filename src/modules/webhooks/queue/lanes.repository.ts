@@ -2,7 +2,8 @@ import { Injectable } from '@nestjs/common';
 import { Transaction } from '../../../infrastructure/database/index.js';
 import { ENTRY_QUERY_TIMEOUT_MESSAGE, LogReads } from '../../request-logs/index.js';
 import { EndpointLanes, type EndpointHealth } from '../../webhook-endpoints/index.js';
-import { IS_ENABLED, LANE, ORGANIZATION } from './sql/lane.js';
+import { IS_ENABLED, ORGANIZATION } from './sql/endpoint.js';
+import { LANE } from './sql/lane.js';
 
 const DELIVERIES_PER_STATEMENT = 10_000;
 const LONG_QUEUE = 1_000;

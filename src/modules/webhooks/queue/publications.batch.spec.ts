@@ -3,7 +3,9 @@ import { setImmediate as tick } from 'node:timers/promises';
 import type { Transaction } from '../../../infrastructure/database/index.js';
 import { newEvent } from '../events/event-body.js';
 import { WebhookDeliveriesConfiguration } from '../webhook-deliveries.configuration.js';
-import { PublicationsBatch, type LocalWorker } from './publications.batch.js';
+import type { DeliveryQueueService } from './delivery-queue.service.js';
+import type { LocalWorker } from './local-worker.js';
+import { PublicationsBatch } from './publications.batch.js';
 
 const CLIENT = { clientId: randomUUID(), environment: 'development' } as const;
 const EVENT = newEvent(
@@ -29,6 +31,10 @@ describe('PublicationsBatch', () => {
     };
     batch = new PublicationsBatch(
       { isOpen: false, manager: { query } } as unknown as Transaction,
+      {
+        runningSettlementOf: (clientIds: ReadonlySet<string>) =>
+          [...clientIds].map((id) => settlements.get(id)).find((settlement) => settlement !== undefined),
+      } as unknown as DeliveryQueueService,
       new WebhookDeliveriesConfiguration(),
     );
     batch.serve({
@@ -36,8 +42,6 @@ describe('PublicationsBatch', () => {
       get runningClaim() {
         return runningClaim;
       },
-      runningSettlementOf: (clientIds: ReadonlySet<string>) =>
-        [...clientIds].map((id) => settlements.get(id)).find((settlement) => settlement !== undefined),
       reserve: () => ({ total: 1, perOrganization: new Map(), release: () => undefined }),
     } as unknown as LocalWorker);
   });

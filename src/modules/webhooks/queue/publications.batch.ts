@@ -9,7 +9,8 @@ import {
 import { metadataOffset, type NewEvent } from '../webhook-event.js';
 import { WebhookDeliveriesConfiguration } from '../webhook-deliveries.configuration.js';
 import type { Reservation } from './attempt-slots.js';
-import type { QueuedDelivery } from '../delivery.js';
+import { DeliveryQueueService } from './delivery-queue.service.js';
+import type { LocalWorker } from './local-worker.js';
 import { FEW_EVENTS, PUBLISH_FEW, PUBLISH_MANY, type ImmediateDelivery } from './sql/publish-events.js';
 
 /** A client's key for an event. With the same key and content, the event is published once. */
@@ -43,22 +44,6 @@ export type PublishResult =
     }
   | { readonly outcome: 'failed'; readonly error: Error };
 
-export interface LocalWorker {
-  readonly id: number;
-  /** The claims whose attempts it is making, or has made and not settled. */
-  readonly claimIds: Iterable<string>;
-  /** Whether it has been connected for so long that other workers are connected, too, if they run. */
-  readonly seesOthers: boolean;
-  /** Called after a settlement if a lane has further deliveries that are due. */
-  onLaneDue(): void;
-  /** The claim that runs. Meanwhile, no slots can be reserved. */
-  readonly runningClaim: Promise<unknown> | undefined;
-  /** Returns the settlement that locks lanes of these clients at the moment, if there is one. */
-  runningSettlementOf(clientIds: ReadonlySet<string>): Promise<unknown> | undefined;
-  reserve(organizationIds: ReadonlySet<string>): Reservation;
-  start(delivery: QueuedDelivery): void;
-}
-
 type ClaimLimits = Omit<Reservation, 'release'> & { readonly worker: number };
 
 const EVENTS_PER_STATEMENT = 1_000;
@@ -90,6 +75,7 @@ export class PublicationsBatch {
 
   constructor(
     private readonly transaction: Transaction,
+    private readonly queue: DeliveryQueueService,
     private readonly configuration: WebhookDeliveriesConfiguration,
   ) {}
 
@@ -146,7 +132,7 @@ export class PublicationsBatch {
     // Under load, there is always a claim. It takes many deliveries, and waiting for it does not help.
     const claim = publications.length === 1 ? worker.runningClaim : undefined;
     const lock =
-      claim ?? worker.runningSettlementOf(new Set(publications.map(({ event }) => event.clientId)));
+      claim ?? this.queue.runningSettlementOf(new Set(publications.map(({ event }) => event.clientId)));
     // The statement would pass the lanes that are locked, and its deliveries would need another claim.
     if (lock)
       await Promise.race([lock, pause(LOCK_PATIENCE, undefined, { ref: false })]).catch(() => undefined);

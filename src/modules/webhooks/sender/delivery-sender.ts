@@ -1,13 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import { TextDecoder } from 'node:util';
 import { Inject, Injectable, Logger } from '@nestjs/common';
 import { isTransientFailure, JobFailures } from '../../../infrastructure/database/index.js';
-import {
-  HttpClient,
-  type OutgoingResult,
-  type ResponseText,
-} from '../../../infrastructure/http-client/index.js';
-import { maskedText } from '../../../infrastructure/logging/index.js';
+import { HttpClient, type OutgoingResult } from '../../../infrastructure/http-client/index.js';
 import { SECOND } from '../../../infrastructure/time/index.js';
 import {
   SpanKind,
@@ -19,13 +13,10 @@ import { KeyUnavailable } from '../../webhook-endpoints/index.js';
 import type { ClaimedDelivery, Outcome } from '../delivery.js';
 import { EventSigner } from '../signing/event-signer.js';
 import { WebhookDeliveriesConfiguration } from '../webhook-deliveries.configuration.js';
+import { excerptOf } from './response-excerpt.js';
 
 /** Success is status 200 and nothing else (specification, "Delivery"). */
 const OK = 200;
-
-/** Bytes of a response that the request log keeps. */
-const MAX_BYTES = 2 * 1024;
-const PART_OF_TOKEN = /[\w.+/=~%-]/;
 
 /** Milliseconds. The last read of the secret and the attempt can take 10 s each, and the lease of the delivery ends after 30 s. */
 const DATABASE_TIMEOUT = 8 * SECOND;
@@ -136,19 +127,4 @@ function toOutcome({
     responseBody: (text && excerptOf(text)) || null,
     phases,
   };
-}
-
-/**
- * Returns the beginning of a text in which secrets are masked, at most 2 KiB in UTF-8. Masks before cutting, because half of a
- * secret is not recognized.
- */
-export function excerptOf({ text, isComplete }: ResponseText): string {
-  const masked = Buffer.from(maskedText(isComplete ? text : withoutLastToken(text)));
-  return new TextDecoder().decode(masked.subarray(0, MAX_BYTES), { stream: true });
-}
-
-function withoutLastToken(text: string): string {
-  let end = text.length;
-  while (end > 0 && PART_OF_TOKEN.test(text.charAt(end - 1))) end -= 1;
-  return text.slice(0, end);
 }

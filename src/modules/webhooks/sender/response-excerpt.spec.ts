@@ -1,5 +1,5 @@
 import { generateSecret } from '../../../infrastructure/crypto/index.js';
-import { excerptOf } from './delivery-sender.js';
+import { excerptOf } from './response-excerpt.js';
 
 const MAX_BYTES = 2048;
 

@@ -1,6 +1,6 @@
 import { Webhook } from 'standardwebhooks';
 import { VERSION } from '../../../infrastructure/project-files/index.js';
-import { deliveryHeaders, type DeliveryToSign } from './event-signer.js';
+import { deliveryHeaders, type DeliveryToSign } from './delivery-headers.js';
 
 const BODY = Buffer.from('{"event":"AUTHENTICATED","session_id":"s-1","external_user_id":"zoë-😀"}');
 const DELIVERY: DeliveryToSign = {

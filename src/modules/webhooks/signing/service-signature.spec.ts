@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import { serviceSignature } from './event-signer.js';
+import { serviceSignature } from './service-signature.js';
 
 interface Vector {
   readonly name: string;

@@ -9,10 +9,10 @@ import {
 import {
   doneAfterwards,
   isDatabaseUnavailable,
-  KeyedQueue,
   Notifications,
   type Subscription,
 } from '../../../infrastructure/database/index.js';
+import { KeyedQueue } from '../../../infrastructure/queues/index.js';
 import { SECOND } from '../../../infrastructure/time/index.js';
 import { LISTENERS_CHANNEL } from '../queue/sql/publish-events.js';
 import { EventHorizon, streamUnavailable } from './event-horizon.js';

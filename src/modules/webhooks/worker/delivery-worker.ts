@@ -17,9 +17,11 @@ import {
 import { GaugeMetric, Metrics } from '../../../infrastructure/metrics/index.js';
 import { SECOND } from '../../../infrastructure/time/index.js';
 import type { QueuedDelivery } from '../delivery.js';
+import { WORKER_LOCK } from '../queue/delivery-queue.repository.js';
 import { DeliveryQueueService } from '../queue/delivery-queue.service.js';
-import { PublicationsBatch, type LocalWorker } from '../queue/publications.batch.js';
-import { LANES_CHANNEL, WORKER_LOCK } from '../queue/sql/lane.js';
+import type { LocalWorker } from '../queue/local-worker.js';
+import { PublicationsBatch } from '../queue/publications.batch.js';
+import { LANES_CHANNEL } from '../queue/sql/lane.js';
 import { DeliverySender } from '../sender/delivery-sender.js';
 import { WebhookDeliveriesConfiguration } from '../webhook-deliveries.configuration.js';
 import { AttemptSlots, type Reservation } from '../queue/attempt-slots.js';
@@ -206,10 +208,6 @@ export class DeliveryWorker
   reserve(organizationIds: ReadonlySet<string>): Reservation {
     const isClaiming = this.mode === 'claiming' || this.mode === 'lastClaim';
     return this.slots.reserve(isClaiming ? new Set() : organizationIds);
-  }
-
-  runningSettlementOf(clientIds: ReadonlySet<string>): Promise<unknown> | undefined {
-    return this.queue.runningSettlementOf(clientIds);
   }
 
   onLaneDue(): void {

@@ -1,6 +1,8 @@
 import type { ClaimedDelivery } from '../../delivery.js';
-import { INDEXES_ONLY, LEASE_UNTIL, signingRevisionOf } from './lane.js';
+import { INDEXES_ONLY } from './indexes-only.js';
+import { LEASE_UNTIL } from './lease.js';
 import type { LockedLane } from './lock-due-lanes.js';
+import { signingRevisionOf } from './signing.js';
 import { Statement } from '../../../../infrastructure/database/index.js';
 
 interface ClaimLimits {
@@ -17,7 +19,8 @@ export interface ClaimedRow extends Omit<ClaimedDelivery, 'client' | 'event' | '
 
 /**
  * Claims the first delivery of every lane before the second of any. The earliest delivery that remains unclaimed determines
- * when the lane is due next. The attempt goes to the URL that the endpoint has now.
+ * when the lane is due next. The attempt goes to the URL that the endpoint has now. A delivery that another transaction deletes at
+ * this moment is picked, but not claimed: it takes no place in its lane.
  *
  * To be run after the statement that locks the lanes: the snapshot must not be older than the locks.
  */
@@ -50,10 +53,10 @@ export const CLAIM_DELIVERIES = new Statement<
          RETURNING *),
        updated_lane AS (
          UPDATE webhook_lane SET in_flight = in_flight + state.claimed, next_due = state.next_due
-           FROM (SELECT endpoint_id, count(picked.id)::integer AS claimed,
-                        min(due_at) FILTER (WHERE picked.id IS NULL) AS next_due
-                   FROM candidate LEFT JOIN picked USING (id)
-                  GROUP BY endpoint_id) state
+           FROM (SELECT candidate.endpoint_id, count(claimed.id)::integer AS claimed,
+                        min(candidate.due_at) FILTER (WHERE picked.id IS NULL) AS next_due
+                   FROM candidate LEFT JOIN picked USING (id) LEFT JOIN claimed USING (id)
+                  GROUP BY candidate.endpoint_id) state
           WHERE webhook_lane.endpoint_id = state.endpoint_id AND webhook_lane.endpoint_id = ANY ($endpointId))
   SELECT id, claim_id AS "claimId", endpoint_id AS "endpointId", url, attempts AS attempt,
          attempts_allowed AS "attemptsAllowed", event_id AS "eventId", event_created_at AS "eventCreatedAt",

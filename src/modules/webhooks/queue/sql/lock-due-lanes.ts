@@ -1,6 +1,7 @@
 import type { DeliveryLane } from '../../delivery.js';
 import { WIDTH_RULE } from '../endpoint-width.js';
-import { INDEXES_ONLY, LANE } from './lane.js';
+import { INDEXES_ONLY } from './indexes-only.js';
+import { LANE } from './lane.js';
 import { Statement } from '../../../../infrastructure/database/index.js';
 
 /** Limits of one search for lanes in which attempts can start. */

@@ -1,6 +1,7 @@
 import { WIDTH_RULE } from '../endpoint-width.js';
 import { appendEntries } from '../../../request-logs/index.js';
-import { INDEXES_ONLY, PROBE_INTERVAL } from './lane.js';
+import { INDEXES_ONLY } from './indexes-only.js';
+import { PROBE_INTERVAL } from './lane.js';
 import { Statement } from '../../../../infrastructure/database/index.js';
 
 /** The result of an attempt, as far as the queue needs it. */

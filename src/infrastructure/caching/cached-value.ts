@@ -11,16 +11,16 @@ export interface CachedValueOptions<T> {
   /** Milliseconds for which a value is kept. Default: 5 s. */
   readonly freshFor?: number;
   /**
-   * Where loading takes long, its outcome is kept for so many times its duration, also a failure. Default: 50, so that loading takes at
-   * most 2 % of a connection's time. 0 for a value that decides something.
+   * If loading takes long, its outcome, also a failure, is kept for so many times its duration. Default: 50, so that loading takes at
+   * most 2 % of the time of a connection. 0 for a value that decides something.
    */
   readonly agePerLoadTime?: number;
 }
 
 /**
- * A value that costs a database statement. Concurrent readers share one load. Readers wait for one second at most, so
- * that a slow database does not delay the other metrics. A cache library would still need code for the time limit and
- * the variable age.
+ * A value that takes a database statement or another request to load. Concurrent readers share one load. They wait for one second
+ * at most, so that a slow load does not delay what they read besides, such as the other metrics. A cache library would still need
+ * code for the time limit and the variable age.
  */
 export class CachedValue<T> {
   /** The last load, which may be in progress. */

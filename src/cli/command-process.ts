@@ -16,7 +16,7 @@ export type OnConfiguration = (configuration: LoadedConfiguration) => Promise<vo
 
 /** Opens the application for one command and closes it again. */
 export function withApplication(work: OnApplication): Promise<void> {
-  return withConfiguration((configuration) => onApplication(configuration, work));
+  return withConfiguration((configuration) => withApplicationOf(configuration, work));
 }
 
 /** Runs work that continues until a signal stops it, which isn't a failure. */
@@ -25,7 +25,7 @@ export async function untilStopped(
 ): Promise<void> {
   const stopping = new AbortController();
   const running = loadModules().then(() =>
-    onPrepared((configuration) => onApplication(configuration, (app) => work(app, stopping.signal))),
+    onPrepared((configuration) => withApplicationOf(configuration, (app) => work(app, stopping.signal))),
   );
   const removeHandler = onTermination(() => {
     stopping.abort();
@@ -53,8 +53,11 @@ export async function withInfrastructure(work: OnConfiguration, { asService = fa
   removeHandler();
 }
 
-/** Runs work on the application. @throws the reason if the application cannot start */
-export async function onApplication(configuration: LoadedConfiguration, work: OnApplication): Promise<void> {
+/** Opens the application with the settings, and closes it again. @throws the reason if the application cannot start */
+export async function withApplicationOf(
+  configuration: LoadedConfiguration,
+  work: OnApplication,
+): Promise<void> {
   const ofCommand = configuration.with(DatabaseConfiguration, {
     // Fail at once if the database is unavailable, because a person waits for the command.
     startTimeoutMilliseconds: 0,

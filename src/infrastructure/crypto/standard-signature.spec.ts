@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { Webhook } from 'standardwebhooks';
-import { standardSignature } from './event-signer.js';
+import { standardSignature } from './standard-signature.js';
 
 const ID = '0f0c2f0e-8a3c-4b7a-9c38-3b5d3cf0a5d1';
 const AT = 1_710_864_923;
@@ -9,7 +9,7 @@ const BODY = Buffer.from('{"event":"CARD_UPDATED","external_user_id":"zoë-😀"
 
 const receiver = new Webhook(Buffer.from(SECRET), { format: 'raw' });
 
-describe('webhook-signature', () => {
+describe('standardSignature', () => {
   it('equals the signature of the Standard Webhooks library', () => {
     expect(standardSignature({ id: ID, timestampSeconds: AT, body: BODY }, SECRET)).toBe(
       receiver.sign(ID, new Date(AT * 1000), BODY),

@@ -5,8 +5,10 @@ const MAX_WAITING = 1_000;
 /** Seconds. */
 const RETRY_AFTER = 1;
 
-interface Lane {
+/** The work of one key. */
+interface Turns {
   running: number;
+  /** Each function starts the next work. */
   readonly waiting: (() => void)[];
 }
 
@@ -21,11 +23,11 @@ interface WaitingLimits {
 
 /**
  * Limits how much work of the same key runs at a time in this process; further work waits, in order. Use it around work that
- * waits for a lock in the database. Without it, each request that waits for the lock would occupy a connection of the pool,
- * and a few hundred concurrent requests for one row would make all others wait.
+ * occupies something that all requests share: a connection of the pool while it waits for a lock, the memory of a large body, the
+ * CPU. Without it, a few hundred concurrent requests of one client, or for one row, would make all others wait.
  */
 export class KeyedQueue {
-  private readonly lanes = new Map<string, Lane>();
+  private readonly turns = new Map<string, Turns>();
 
   /** @param max how much work of a key runs at the same time */
   constructor(
@@ -38,27 +40,27 @@ export class KeyedQueue {
    * @throws ApiError SERVICE_UNAVAILABLE if too much work of the key is waiting, or the errors of the limits
    */
   async run<Result>(key: string, work: () => Promise<Result>, isContinuation = false): Promise<Result> {
-    const lane = this.lanes.get(key) ?? { running: 0, waiting: [] };
-    this.lanes.set(key, lane);
+    const turns = this.turns.get(key) ?? { running: 0, waiting: [] };
+    this.turns.set(key, turns);
     const {
       maxWaiting = MAX_WAITING,
       refusal = () => SERVICE_UNAVAILABLE.error(undefined, { retryAfter: RETRY_AFTER }),
     } = this.limits;
-    if (lane.running >= this.max && lane.waiting.length >= maxWaiting && !isContinuation) throw refusal();
-    if (lane.running < this.max) lane.running += 1;
+    if (turns.running >= this.max && turns.waiting.length >= maxWaiting && !isContinuation) throw refusal();
+    if (turns.running < this.max) turns.running += 1;
     // Work that finishes passes its slot to the next waiting work, so `running` does not change.
-    else await this.turn(lane, isContinuation);
+    else await this.wait(turns, isContinuation);
     try {
       return await work();
     } finally {
-      const next = lane.waiting.shift();
+      const next = turns.waiting.shift();
       if (next) next();
-      else lane.running -= 1;
-      if (lane.running === 0) this.lanes.delete(key);
+      else turns.running -= 1;
+      if (turns.running === 0) this.turns.delete(key);
     }
   }
 
-  private turn({ waiting }: Lane, isContinuation: boolean): Promise<void> {
+  private wait({ waiting }: Turns, isContinuation: boolean): Promise<void> {
     const timeout = isContinuation ? undefined : this.limits.timeout;
     return new Promise((resolve, reject) => {
       const timer =
@@ -75,9 +77,3 @@ export class KeyedQueue {
     });
   }
 }
-
-/**
- * Limits how many long lists this process reads from the main pool for a client or an organization at the same time, whichever lists.
- * Reading one takes milliseconds of the process and of the database, and requests that only read do not wait in `OrganizationQueue`.
- */
-export const longLists = new KeyedQueue(2);

@@ -7,7 +7,7 @@ import '../http/index.js';
 import '../messages/index.js';
 import '../redis/index.js';
 import '../tracing/index.js';
-import { findFurtherProblems } from './prepare-process.js';
+import { findFurtherProblems } from './further-problems.js';
 
 const key = (): string => randomBytes(32).toString('base64');
 

@@ -5,7 +5,7 @@ import {
   FORBIDDEN_IPV6,
   PUBLIC_ADDRESSES,
 } from '../../../test/support/http/forbidden-urls.js';
-import { isPublicUnicast } from './public-url.js';
+import { isPublicUnicast } from './ip-addresses.js';
 
 const ipv4 = fc.uint8Array({ minLength: 4, maxLength: 4 }).map((bytes) => [...bytes].join('.'));
 const ipv6 = fc.uint8Array({ minLength: 16, maxLength: 16 }).map((bytes) => ipaddr.fromByteArray([...bytes]));

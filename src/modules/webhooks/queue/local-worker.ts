@@ -1,0 +1,17 @@
+import type { QueuedDelivery } from '../delivery.js';
+import type { Reservation } from './attempt-slots.js';
+
+/** The worker of this process, as the queue sees it. */
+export interface LocalWorker {
+  readonly id: number;
+  /** The claims whose attempts it is making, or has made and not settled. */
+  readonly claimIds: Iterable<string>;
+  /** Whether it has been connected for so long that other workers are connected, too, if they run. */
+  readonly seesOthers: boolean;
+  /** Called after a settlement if a lane has further deliveries that are due. */
+  onLaneDue(): void;
+  /** The claim that runs. Meanwhile, no slots can be reserved. */
+  readonly runningClaim: Promise<unknown> | undefined;
+  reserve(organizationIds: ReadonlySet<string>): Reservation;
+  start(delivery: QueuedDelivery): void;
+}
