@@ -942,7 +942,7 @@ export class MerchantConnectivity extends Transport {
   /**
    * Test a webhook endpoint.
    *
-   * Sends an example event to the endpoint, signed like every event, and returns the result. Use it after you set up an endpoint, and when deliveries fail. The event is sent once, regardless of the response and of the status and events of the endpoint, and appears in the request log. The operation takes up to 10 seconds.
+   * Sends an example event to the endpoint, signed like every event, and returns the result. Use it after you set up an endpoint, and when deliveries fail. The event is sent once, regardless of the response and of the status and events of the endpoint, and appears in the request log. The operation takes up to 10 seconds. If three tests of your organization are running, a further one waits for up to 10 seconds more, and is then refused.
    */
   testWebhookEndpoint(
     id: string | number,

@@ -18,8 +18,10 @@ const USED_FOR = 10 * MINUTE;
 /** Milliseconds between two requests for the keys of an issuer. */
 const REFRESH_INTERVAL = MINUTE;
 const MAX_ISSUERS = 1_000;
-/** Characters of the keys of all issuers together. Those of one have about 2,000. */
+/** Characters of the keys of all issuers together. */
 const MAX_KEPT = 16 * 1024 * 1024;
+/** Characters of the keys of one, which has about 2,000. So the issuers of one organization leave room for those of others. */
+const MAX_SET = 48 * 1024;
 /** The members of a public key (RFC 7518, section 6; RFC 8037). What else an issuer publishes is not kept. */
 const KEY_MEMBERS = ['kty', 'kid', 'alg', 'use', 'crv', 'n', 'e', 'x', 'y'] as const;
 const WELL_KNOWN = '/.well-known/openid-configuration';
@@ -120,9 +122,11 @@ export class IssuerKeys {
     if (!Array.isArray(published) || published.length > MAX_KEYS)
       throw new RefusedAssertion('Its key set is not valid.');
     const keys = published.map(publicKeyIn);
+    const size = 1 + JSON.stringify(keys).length;
+    if (size > MAX_SET) throw new RefusedAssertion('Its keys are larger than 48 KiB.');
     return {
       keyOf: createLocalJWKSet({ keys }),
-      size: 1 + JSON.stringify(keys).length,
+      size,
       fetchedAt: this.clock.monotonic(),
     };
   }

@@ -1390,6 +1390,51 @@ describe('Registration', () => {
     expect((await connected.refresh(token)).status).toBe(200);
   });
 
+  it('is deleted after an hour if it is the oldest of more than 10,000 that no user has opened', async () => {
+    const register = () => LoginAgent.register(service);
+    const [connected, opened, recent, oldest] = [
+      await register(),
+      await register(),
+      await register(),
+      await register(),
+    ];
+    await connected.connect('unused');
+    await new Visitor(service).get(opened.authorizePath());
+    const age = (agent: LoginAgent, by: string) =>
+      service.database.query(
+        'UPDATE registered_agent SET unused_since = unused_since - $2::interval WHERE id = $1',
+        [agent.id, by],
+      );
+    await age(recent, '59 minutes');
+    await age(oldest, '3 hours');
+    const add = ({ clientId }: { clientId: string }, count: number, unusedFor: string) =>
+      service.database.query(
+        `INSERT INTO registered_agent (id, client_id, kind, name, redirect_uris, created_at, unused_since)
+         SELECT gen_random_uuid(), $1, 'dynamic', 'Flood', '{}', now(), now() - $3::interval FROM generate_series(1, $2)`,
+        [clientId, count, unusedFor],
+      );
+    const known = () =>
+      service.database.query<{ id: string }>('SELECT id FROM registered_agent WHERE id = ANY ($1)', [
+        [connected, opened, recent, oldest].map(({ id }) => id),
+      ]);
+    await add(service.production, 10_500, '2 hours');
+    await add(service.development, 9_999, '2 hours');
+    await add(service.development, 10_500, '1 minute');
+    await register();
+    expect(await known()).toHaveLength(4);
+    await add(service.development, 501, '2 hours');
+    await register();
+    expect(new Set((await known()).map(({ id }) => id))).toEqual(
+      new Set([connected, opened, recent].map(({ id }) => id)),
+    );
+    const left = await service.database.query(
+      `SELECT count(*)::int FROM registered_agent WHERE name = 'Flood' AND unused_since < now() - interval '1 hour'
+        GROUP BY client_id ORDER BY count`,
+    );
+    expect(left).toEqual([{ count: 10_000 }, { count: 10_500 }]);
+    await service.database.query(`DELETE FROM registered_agent WHERE name = 'Flood'`);
+  });
+
   it('is deleted after a day if no user has connected the agent', async () => {
     const unused = await LoginAgent.register(service);
     const used = await LoginAgent.register(service);

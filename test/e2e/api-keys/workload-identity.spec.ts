@@ -324,6 +324,15 @@ describe('The keys of an issuer', () => {
 
   it.each<[string, string, { status?: number; headers?: Record<string, string>; body?: string }]>([
     ['5 MB long', '/jwks', { body: JSON.stringify({ keys: [], padding: 'x'.repeat(5_000_000) }) }],
+    [
+      'larger than 48 KiB',
+      '/jwks',
+      {
+        body: JSON.stringify({
+          keys: Array.from({ length: 20 }, () => ({ kty: 'RSA', e: 'AQAB', n: 'x'.repeat(2_500) })),
+        }),
+      },
+    ],
     ['redirected', '/jwks', { status: 302, headers: { location: '/elsewhere' } }],
     ['no JSON', '/jwks', { body: '<html>' }],
     [

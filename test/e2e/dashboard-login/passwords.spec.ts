@@ -30,6 +30,7 @@ import { SmtpServer } from '../../support/messages/smtp-server.js';
 import { startTestApp, useTestApp, type TestApp } from '../../support/test-app.js';
 import { totpCode } from '../../support/logins/totp.js';
 import { BEHIND_PROXY, Visitor, type PageResponse } from '../../support/pages/visitor.js';
+import { watchStatements } from '../../support/database/statements.js';
 import { whileInsertsFail } from '../../support/database/failing-inserts.js';
 
 const NEW_PASSWORD = 'correct horse battery staple';
@@ -706,6 +707,71 @@ describe('An email', () => {
     const order = smtp.accepted.map(({ to }) => to);
     expect(order).toHaveLength(43);
     expect(order.lastIndexOf(other.email)).toBeLessThan(12);
+  });
+
+  describe('that waits with others', () => {
+    const settings = { limit: 5, longestPause: HOUR };
+    const claim = (now = new Date()) =>
+      app.app
+        .get(EmailsRepository)
+        .claim({ now, dueAt: now, until: now }, settings.limit, settings.longestPause, []);
+    const add = ({ id }: TestUser, kind: 'notice' | 'reset', count: number, age: string) =>
+      app.database.query(
+        `INSERT INTO outgoing_email (id, user_id, kind, content_sealed, created_at, due_at, expires_at)
+         SELECT gen_random_uuid(), $1, $2, decode(repeat('ab', 500), 'hex'), created_at, created_at, now() + interval '1 day'
+           FROM generate_series(1, $3::integer) number
+          CROSS JOIN LATERAL (SELECT now() - $4::interval + number * interval '1 millisecond' AS created_at) created`,
+        [id, kind, count, age],
+      );
+    const strangers = () =>
+      Promise.all(
+        Array.from({ length: 4 }, async () => addUser(app, (await app.anotherOrganization()).id)),
+      ) as Promise<[TestUser, TestUser, TestUser, TestUser]>;
+    const removeAll = () => app.database.query('DELETE FROM outgoing_email WHERE outcome IS NULL');
+    beforeEach(removeAll);
+    afterEach(removeAll);
+
+    it('is not delayed by the notices of other organizations, however many they are', async () => {
+      const [many, more, reset, notice] = await strangers();
+      await add(many, 'notice', 5_001, '2 hours');
+      await add(reset, 'reset', 1, '1 hour');
+      await add(more, 'notice', 5_001, '1 minute');
+      await add(notice, 'notice', 1, '1 second');
+      const claimed = (await claim()).map(({ to }) => to);
+      expect(claimed).toEqual(expect.arrayContaining([many, more, reset, notice].map(({ email }) => email)));
+    });
+
+    it('is sent before the notices of its organization if it has a link', async () => {
+      const [user] = await strangers();
+      await add(user, 'notice', 10, '1 hour');
+      await add(user, 'reset', 1, '1 minute');
+      expect((await claim()).map(({ kind }) => kind)).toEqual(
+        expect.arrayContaining(['reset', ...Array<string>(4).fill('notice')]),
+      );
+    });
+
+    it('is found by an index', async () => {
+      const [many, , reset] = await strangers();
+      await add(many, 'notice', 50_000, '2 hours');
+      await app.database.query(`UPDATE outgoing_email SET outcome = 'sent', content_sealed = NULL`);
+      await add(many, 'notice', 50_000, '1 hour');
+      await add(reset, 'reset', 1, '30 minutes');
+      await app.database.query('VACUUM (ANALYZE) outgoing_email');
+      const statements = watchStatements(app);
+      const now = new Date();
+      expect((await claim(now)).map(({ to }) => to)).toContain(reset.email);
+      const text = statements.find((each) => each.includes('UPDATE outgoing_email')) ?? '';
+      const rows = await app.database.query<{ 'QUERY PLAN': string }>(`EXPLAIN (COSTS OFF) ${text}`, [
+        now,
+        now,
+        settings.limit,
+        now,
+        [],
+      ]);
+      const plan = rows.map((row) => row['QUERY PLAN']).join('\n');
+      expect(plan).toContain('outgoing_email_due_at_index');
+      expect(plan).not.toMatch(/Seq Scan on outgoing_email/);
+    });
   });
 
   it('arrives although the clock was ahead when its next attempt was planned', async () => {

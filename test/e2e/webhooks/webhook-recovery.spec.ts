@@ -215,6 +215,27 @@ describe('Testing an endpoint', () => {
     expect(receiver.arrivals.map(({ path }) => path)).toEqual(['/hook']);
   });
 
+  it('waits for other tests of the organization, if the receivers do not respond, and is refused if many wait', async () => {
+    const id = await createEndpoint();
+    const release = holdResponses();
+    const tests = Array.from({ length: 50 }, () => test(id));
+    const refused: TestResponse[] = [];
+    for (const each of tests) void each.then((response) => refused.push(response));
+    await eventually('those that are too many are refused', () => refused.length === 27);
+    for (const { status, headers } of refused)
+      expect([status, headers.get('retry-after')]).toEqual([429, '10']);
+    await receiver.arrived(3);
+    // The endpoint still gets its deliveries.
+    const published = await publish();
+    await eventually('the event arrives', () => arrivalsOf(published).length === 1);
+    expect(receiver.arrivals).toHaveLength(4);
+    release();
+    const responses = await Promise.all(tests);
+    expect(responses.filter(({ body }) => body['received'] === true)).toHaveLength(23);
+    await queueIsEmpty(service);
+    expect(receiver.arrivals).toHaveLength(24);
+  });
+
   it('works while the endpoint has many deliveries', async () => {
     const id = await createEndpoint();
     await Promise.all(Array.from({ length: EVENTS }, () => publish()));

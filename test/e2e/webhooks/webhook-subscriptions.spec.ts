@@ -7,6 +7,7 @@ import { exampleEvent, WebhookPublisher } from '../../../src/modules/webhooks/in
 import { DisabledEndpointsJob } from '../../../src/modules/webhooks/failing-endpoints/disabled-endpoints.job.js';
 import { FailingEndpointsJob } from '../../../src/modules/webhooks/failing-endpoints/failing-endpoints.job.js';
 import { FailingEndpointsRepository } from '../../../src/modules/webhooks/failing-endpoints/failing-endpoints.repository.js';
+import { ResendsRepository } from '../../../src/modules/webhooks/resends/resends.repository.js';
 import { DeliveryWorker } from '../../../src/modules/webhooks/worker/delivery-worker.js';
 import { WebhookDeliveriesConfiguration } from '../../../src/modules/webhooks/webhook-deliveries.configuration.js';
 import { sendEmails } from '../../support/messages/mails.js';
@@ -406,6 +407,31 @@ describe('An endpoint that keeps failing', () => {
     expect(new Set(arrivedIds()).size).toBe(7);
     expect(arrivedIds()).toEqual(expect.arrayContaining([next, ...missed]));
     expect(await recovered(id)).toEqual({ queued: 0 });
+  });
+
+  it('recovers a rare event, however many others were published before it', async () => {
+    const id = await disabled({ events: ['CARD_UPDATED'] });
+    await service.database.query(
+      `INSERT INTO webhook_event (id, created_at, client_id, environment, event, body)
+       SELECT gen_random_uuid(), now(), $1, 'development', 'AUTHENTICATED', '{}' FROM generate_series(1, 2500)`,
+      [service.development.clientId],
+    );
+    const missed = await publish();
+    await patch(id, { status: 'enabled' });
+    const progress = import.meta.jest.spyOn(
+      service.app.get(ResendsRepository, { strict: false }),
+      'progress',
+    );
+    // The four events that failed before, and the rare one.
+    expect(await recovered(id)).toEqual({ queued: 5 });
+    const read = progress.mock.calls.flatMap(([, { position }]) =>
+      position?.of === 'events' ? [position] : [],
+    );
+    progress.mockRestore();
+    expect(read).toHaveLength(3);
+    await receiver.arrived(5);
+    expect(arrivedIds()).toContain(missed);
+    await service.database.query(`DELETE FROM webhook_event WHERE event = 'AUTHENTICATED' AND body = '{}'`);
   });
 
   it('can be enabled by a process whose clock is far behind that of the worker', async () => {

@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
 import { isUUID } from 'class-validator';
-import { In, IsNull, MoreThan, Not } from 'typeorm';
+import { In, IsNull, LessThan, MoreThan, Not } from 'typeorm';
 import { Transaction } from '../../../infrastructure/database/index.js';
 import { isLoopback } from '../../../infrastructure/config/index.js';
-import { Clock, DAY } from '../../../infrastructure/time/index.js';
+import { Clock, DAY, HOUR } from '../../../infrastructure/time/index.js';
 import { INVALID_CLIENT, INVALID_GRANT } from '../../oauth/index.js';
 import type { AgentIssuer } from '../agent-issuer.js';
 import { displayNameOf, isRedirectUri, hostOrSchemeOf, type Agent } from './agent.js';
@@ -16,6 +16,11 @@ import { RegisteredAgent } from './registered-agent.entity.js';
 const KEPT_FOR = 27 * DAY;
 /** Agents of an API client that are kept before a user has connected them. Anyone can register them, and open their pages. */
 const MAX_KEPT = 1_000;
+/** Agents of an API client that are stored although no user has opened their page, or not for a long time. */
+const MAX_UNUSED = 10_000;
+/** Milliseconds for which no number of others removes an agent: a user may be about to connect it. */
+const UNUSED_FOR = HOUR;
+const REMOVED_AT_ONCE = 1_000;
 
 /** Knows the agents that may ask for access to users of an API client. */
 @Injectable()
@@ -123,8 +128,25 @@ export class AgentsService {
       createdAt: now,
       unusedSince: now,
     };
+    await this.removeExcess(clientId);
     await this.transaction.manager.insert(RegisteredAgent, agent);
     return { agent, leftOut };
+  }
+
+  /** Deletes the agents that have been unused the longest. Otherwise, strangers could fill the table by registering agents. */
+  private async removeExcess(clientId: string): Promise<void> {
+    const { manager } = this.transaction;
+    const unusedSince = LessThan(new Date(this.clock.milliseconds() - UNUSED_FOR));
+    const excess = await manager.find(RegisteredAgent, {
+      select: { id: true },
+      where: { clientId, unusedSince },
+      order: { unusedSince: 'DESC', id: 'ASC' },
+      skip: MAX_UNUSED,
+      take: REMOVED_AT_ONCE,
+    });
+    // Not those whose page a user has opened meanwhile.
+    if (excess.length > 0)
+      await manager.delete(RegisteredAgent, { id: In(excess.map(({ id }) => id)), unusedSince });
   }
 
   private findRegistered(clientId: string, id: string): Promise<RegisteredAgent | null> {

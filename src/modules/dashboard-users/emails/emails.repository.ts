@@ -9,8 +9,10 @@ import { OutgoingEmail, type EmailOutcome } from './outgoing-email.entity.js';
 
 /** Milliseconds for which the service tries to send a notice. */
 const NOTICE_LIFETIME = 3 * DAY;
-/** How many emails that are due, at most, take turns. More than two organizations with the most users can have. */
-const MAX_COMPARED = 5_000;
+/** How many due emails with links take turns, at most. A user has one. */
+const MAX_LINKS = 5_000;
+/** How many due notices take turns, at most: of those that have been due the longest, and of those that have just become due. */
+const MAX_NOTICES = 2_500;
 
 type NewEmail = Pick<OutgoingEmail, 'kind' | 'expiresAt'> & { readonly about?: string | undefined };
 
@@ -74,7 +76,11 @@ export class EmailsRepository {
 
   /**
    * Returns emails whose attempt has been due since `dueAt`, and lets other processes take over at `until`. Organizations take turns:
-   * the invitations of one must not delay the password resets of others. Of an organization, the longest-waiting come first.
+   * the invitations of one must not delay the password resets of others. Of an organization, links come before notices, because they
+   * expire soon and a user waits for them, and then the longest-waiting first.
+   *
+   * Notices go to all administrators, so an organization can have tens of thousands. They do not keep the emails of others from being
+   * compared: links are compared apart from notices, and notices at both ends of the queue.
    *
    * @param longestPause in milliseconds
    * @param sending the organization of each email that this process is sending: these have had their turn
@@ -87,6 +93,9 @@ export class EmailsRepository {
   ): Promise<ClaimedEmail[]> {
     const isDue = (column: string) =>
       `outcome IS NULL AND ${hasCome(column, longestPause, '$1', '$4::timestamptz')}`;
+    const compared = (kinds: string, order: string, max: number) =>
+      `(SELECT id, user_id, kind, due_at FROM outgoing_email
+         WHERE ${isDue('due_at')} AND ${kinds} ORDER BY due_at ${order} LIMIT ${max})`;
     return this.transaction.changedRows<ClaimedEmail>(
       `UPDATE outgoing_email email SET due_at = $2, attempts = attempts + 1
          FROM dashboard_user
@@ -94,11 +103,13 @@ export class EmailsRepository {
           AND email.id = ANY (ARRAY(
                 SELECT due.id
                   FROM outgoing_email due
-                  JOIN (SELECT oldest.id, cardinality(array_positions($5::uuid[], organization_id))
-                               + row_number() OVER (PARTITION BY organization_id ORDER BY oldest.due_at) AS turn
-                          FROM (SELECT id, user_id, due_at FROM outgoing_email
-                                 WHERE ${isDue('due_at')} ORDER BY due_at LIMIT ${MAX_COMPARED}) oldest
-                          JOIN dashboard_user ON dashboard_user.id = oldest.user_id) turns ON turns.id = due.id
+                  JOIN (SELECT compared.id, cardinality(array_positions($5::uuid[], organization_id))
+                               + row_number() OVER (PARTITION BY organization_id
+                                                        ORDER BY compared.kind = 'notice', compared.due_at) AS turn
+                          FROM (${compared("kind <> 'notice'", 'ASC', MAX_LINKS)}
+                                UNION ${compared("kind = 'notice'", 'ASC', MAX_NOTICES)}
+                                UNION ${compared("kind = 'notice'", 'DESC', MAX_NOTICES)}) compared
+                          JOIN dashboard_user ON dashboard_user.id = compared.user_id) turns ON turns.id = due.id
                  WHERE ${isDue('due.due_at')}
                  ORDER BY turns.turn, due.due_at LIMIT $3 FOR UPDATE OF due SKIP LOCKED))
         RETURNING email.id, email.kind, email.content_sealed AS "contentSealed", email.expires_at AS "expiresAt",

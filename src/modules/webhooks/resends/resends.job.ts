@@ -82,15 +82,12 @@ export class ResendsJob extends RecurringJob {
     const until =
       from.position?.until ?? (await this.requestLog.lastAttemptAt(resend))?.toISOString() ?? since;
     const { createdAt, id } = from.position ?? { createdAt: since, id: NIL };
-    const events = await this.repository.missedEvents(resend.endpointId, {
-      createdAt: new Date(createdAt),
-      id,
-    });
-    const last = events.at(-1);
+    const start = { createdAt: new Date(createdAt), id };
+    const { eventIds, last } = await this.repository.missedEvents(resend.endpointId, start);
     const position: ReadPosition = last
       ? { of: 'events', createdAt: last.createdAt.toISOString(), id: last.id, until }
       : { of: 'attempts', createdAt: since, id: '0', until };
-    return { eventIds: events.map((event) => event.id), from, to: { ...from, position } };
+    return { eventIds, from, to: { ...from, position } };
   }
 
   /** Returns events of which an attempt has failed. */

@@ -3,7 +3,7 @@ import { hasCome, Transaction } from '../../../infrastructure/database/index.js'
 import type { AttributedClient } from '../../../infrastructure/http/index.js';
 import { MINUTE, SECOND } from '../../../infrastructure/time/index.js';
 import type { EventPosition } from '../webhook-event.js';
-import { IS_SUBSCRIBED } from '../queue/sql/endpoint.js';
+import { IS_ENABLED, IS_SUBSCRIBED } from '../queue/sql/endpoint.js';
 import { Resend } from './resend.entity.js';
 
 /** How many of the selected events are handled, or how far the missed events have been read. */
@@ -21,6 +21,12 @@ interface SelectedEvents {
   readonly endpointId: string;
   /** Null for all that it has not received since the time. */
   readonly eventIds: readonly string[] | null;
+}
+
+interface MissedEvents {
+  readonly eventIds: readonly string[];
+  /** Undefined at the end. */
+  readonly last: EventPosition | undefined;
 }
 
 const COLUMNS = `recovery.id, resend_id AS "batchId", endpoint_id AS "endpointId", since, requested_at AS "requestedAt",
@@ -141,25 +147,28 @@ export class ResendsRepository {
   }
 
   /**
-   * Returns a page of the events that were not published to the endpoint because it was disabled, after the position,
-   * oldest first; empty at the end. They include events that the endpoint has received.
+   * Reads a page of the events of the time in which the endpoint was disabled, after the position, oldest first, whether or not the
+   * endpoint is subscribed to them: no index knows. Otherwise, the events before the first that matches could take too long to read.
+   *
+   * @returns those that were not published to the endpoint, which include events that it has received, and the last one that was read
    */
-  missedEvents(endpointId: string, after: EventPosition): Promise<EventPosition[]> {
-    return this.transaction.manager.query<EventPosition[]>(
-      `SELECT event.id, event.created_at AS "createdAt"
+  async missedEvents(endpointId: string, after: EventPosition): Promise<MissedEvents> {
+    const read = await this.transaction.manager.query<(EventPosition & { readonly isMissed: boolean })[]>(
+      `SELECT event.id, event.created_at AS "createdAt", NOT event.is_test AND ${IS_SUBSCRIBED} AS "isMissed"
          FROM webhook_endpoint endpoint
         CROSS JOIN LATERAL unnest(missed_periods) period
         CROSS JOIN LATERAL (
-                SELECT id, created_at FROM webhook_event event
-                 WHERE client_id = endpoint.client_id AND NOT is_test AND ${IS_SUBSCRIBED}
+                SELECT id, created_at, event, is_test FROM webhook_event
+                 WHERE client_id = endpoint.client_id
                    AND created_at >= GREATEST(lower(period), endpoint.created_at, $2) AND created_at < upper(period)
                    AND (created_at, id) > ($2, $3)
                  ORDER BY created_at, id
                  LIMIT ${EVENTS_PER_PAGE}) event
-        WHERE endpoint.id = $1
+        WHERE endpoint.id = $1 AND ${IS_ENABLED}
         ORDER BY event.created_at, event.id
         LIMIT ${EVENTS_PER_PAGE}`,
       [endpointId, after.createdAt, after.id],
     );
+    return { eventIds: read.filter(({ isMissed }) => isMissed).map(({ id }) => id), last: read.at(-1) };
   }
 }
