@@ -33,6 +33,7 @@ export function routesBySegment(application: Express): Express {
   application.route = ((path: unknown) => {
     const [, segment] = (typeof path === 'string' && LITERAL_SEGMENT.exec(path)) || [];
     if (segment === undefined) return route(path as string);
+    if (isComplete) throw new Error(`The route ${path as string} has to be added before the first request`);
     if (routers.size === 0) application.use(dispatch);
     let router = routers.get(segment);
     if (!router) routers.set(segment, (router = Router(options)));

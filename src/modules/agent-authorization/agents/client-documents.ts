@@ -19,8 +19,6 @@ const COPY_LIFETIME = DAY;
 const RETRY_AFTER = MINUTE;
 /** Documents of one host that are fetched at the same time. Those that were read before are always fetched. */
 const FETCHES_PER_HOST = 8;
-/** Documents of all hosts that are fetched at the same time. Anyone can have any number of hosts. */
-const MAX_FETCHES = 200;
 /** The document no longer exists. */
 const GONE: ReadonlySet<number> = new Set([404, 410]);
 
@@ -77,8 +75,6 @@ export class ClientDocuments {
     const sameHost = [...this.pending.values()].filter((each) => each.host === host);
     if (!cached && sameHost.length >= FETCHES_PER_HOST)
       return temporarily(`the service is reading other documents of ${host}`);
-    if (!cached && this.pending.size >= MAX_FETCHES)
-      return temporarily('the service is reading too many other documents');
     const result = this.fetch(url, cached).finally(() => this.pending.delete(url));
     this.pending.set(url, { host, result });
     return result;
