@@ -13,6 +13,8 @@ const NOTICE_LIFETIME = 3 * DAY;
 const MAX_LINKS = 5_000;
 /** How many due notices take turns, at most: of those that have been due the longest, and of those that have just become due. */
 const MAX_NOTICES = 2_500;
+/** How many emails are tried to be locked, at most. Of these, other processes have claimed a few at this moment. */
+const MAX_LOCKED = 200;
 
 type NewEmail = Pick<OutgoingEmail, 'kind' | 'expiresAt'> & { readonly about?: string | undefined };
 
@@ -103,13 +105,14 @@ export class EmailsRepository {
           AND email.id = ANY (ARRAY(
                 SELECT due.id
                   FROM outgoing_email due
-                  JOIN (SELECT compared.id, cardinality(array_positions($5::uuid[], organization_id))
+                  JOIN (SELECT compared.id, compared.due_at, cardinality(array_positions($5::uuid[], organization_id))
                                + row_number() OVER (PARTITION BY organization_id
                                                         ORDER BY compared.kind = 'notice', compared.due_at) AS turn
                           FROM (${compared("kind <> 'notice'", 'ASC', MAX_LINKS)}
                                 UNION ${compared("kind = 'notice'", 'ASC', MAX_NOTICES)}
                                 UNION ${compared("kind = 'notice'", 'DESC', MAX_NOTICES)}) compared
-                          JOIN dashboard_user ON dashboard_user.id = compared.user_id) turns ON turns.id = due.id
+                          JOIN dashboard_user ON dashboard_user.id = compared.user_id
+                         ORDER BY turn, due_at LIMIT ${MAX_LOCKED}) turns ON turns.id = due.id
                  WHERE ${isDue('due.due_at')}
                  ORDER BY turns.turn, due.due_at LIMIT $3 FOR UPDATE OF due SKIP LOCKED))
         RETURNING email.id, email.kind, email.content_sealed AS "contentSealed", email.expires_at AS "expiresAt",

@@ -137,18 +137,24 @@ export class WebhookEventsRepository implements EventBodies, UserDataHolder {
 
   /**
    * Frees places in lanes whose delivery no longer exists. Up to release 0.4.0, a claim left such a place if its delivery was deleted at
-   * that moment. Within a snapshot, each attempt in flight has its place, so that the rest never becomes free otherwise.
+   * that moment. Within a snapshot, each attempt in flight has its place, so that the rest never becomes free otherwise. Lanes that are
+   * locked wait for the next run.
    */
   private async recountAttempts(): Promise<void> {
     const [{ places, lanes }] = await this.transaction.manager.query<[{ places: number; lanes: number }]>(
-      `WITH freed AS (
+      `WITH counted AS MATERIALIZED (
+              SELECT endpoint_id, in_flight - COALESCE(attempts, 0) AS unused
+                FROM webhook_lane lane
+                LEFT JOIN (SELECT endpoint_id, count(*)::integer AS attempts
+                             FROM webhook_delivery WHERE lease_until IS NOT NULL GROUP BY 1) claimed USING (endpoint_id)
+               WHERE in_flight > COALESCE(attempts, 0)),
+            lane AS MATERIALIZED (
+              SELECT endpoint_id FROM webhook_lane
+               WHERE endpoint_id IN (SELECT endpoint_id FROM counted) ORDER BY endpoint_id FOR UPDATE SKIP LOCKED),
+            freed AS (
               UPDATE webhook_lane SET in_flight = in_flight - unused
-                FROM (SELECT endpoint_id, in_flight - COALESCE(attempts, 0) AS unused
-                        FROM webhook_lane lane
-                        LEFT JOIN (SELECT endpoint_id, count(*)::integer AS attempts
-                                     FROM webhook_delivery WHERE lease_until IS NOT NULL GROUP BY 1) claimed
-                       USING (endpoint_id)) counted
-               WHERE webhook_lane.endpoint_id = counted.endpoint_id AND unused > 0
+                FROM counted JOIN lane USING (endpoint_id)
+               WHERE webhook_lane.endpoint_id = lane.endpoint_id
               RETURNING unused)
        SELECT COALESCE(sum(unused), 0)::integer AS places, count(*)::integer AS lanes FROM freed`,
     );
