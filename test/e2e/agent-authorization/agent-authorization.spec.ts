@@ -1455,4 +1455,16 @@ describe('Registration', () => {
     expect((await unused.redeem('x')).body).toMatchObject({ error: 'invalid_client' });
     expect((await used.refresh(token)).status).toBe(200);
   });
+
+  it('is kept while a user is connected, although its row was locked when the user connected it', async () => {
+    const agent = await LoginAgent.register(service);
+    const { refresh_token: token } = await agent.connect('locked');
+    await service.database.query('UPDATE registered_agent SET unused_since = created_at WHERE id = $1', [
+      agent.id,
+    ]);
+    using _clock = moveClock(service, 2 * DAY);
+    await service.app.get(ExpiryJob).run();
+    expect((await agent.refresh(token)).status).toBe(200);
+    expect((await new Visitor(service).get(agent.authorizePath())).text).not.toContain('not known');
+  });
 });

@@ -294,6 +294,25 @@ describe('An endpoint that keeps failing', () => {
     expect(subjects()).toEqual([]);
   });
 
+  it('is announced once as disabled, although a test has succeeded before the announcement', async () => {
+    const { id } = await create();
+    await failFor(1.1);
+    await runJob();
+    await failFor(4.1);
+    mails.length = 0;
+    await service.app.get(FailingEndpointsJob, { strict: false }).run();
+    receiver.response = 200;
+    const test = () => service.request(`/webhook-endpoints/${id}/test`, { body: {}, login: owner });
+    expect((await test()).body).toMatchObject({ status_code: 200 });
+    await runJob();
+    expect(subjects()).toEqual(await toAll(ANNOUNCEMENT));
+    // The failures of the lane begin again.
+    receiver.response = 503;
+    await test();
+    await runJob();
+    expect(subjects()).toEqual(await toAll(ANNOUNCEMENT));
+  });
+
   it('is not disabled if it has succeeded once', async () => {
     const { id } = await create();
     await failFor(1.1);

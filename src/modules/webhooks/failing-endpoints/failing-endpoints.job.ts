@@ -14,6 +14,7 @@ import {
   FailingEndpointsRepository,
   type FailingEndpoint,
   type FailingTimes,
+  type DisabledEndpoint,
 } from './failing-endpoints.repository.js';
 
 @Injectable()
@@ -45,9 +46,9 @@ export class FailingEndpointEmails {
   }
 
   /** @returns whether the email was sent */
-  sendDisabled(endpoint: FailingEndpoint): Promise<boolean> {
-    const since = endpoint.failingSince.toISOString();
-    return this.emails.ensureSent(endpoint.organizationId, `disabled endpoint ${endpoint.id} ${since}`, {
+  sendDisabled(endpoint: DisabledEndpoint): Promise<boolean> {
+    const at = endpoint.disabledAt.toISOString();
+    return this.emails.ensureSent(endpoint.organizationId, `disabled endpoint ${endpoint.id} ${at}`, {
       subject: 'A webhook endpoint was disabled',
       body: [
         `Your webhook endpoint was disabled, because all attempts to deliver an event have failed since ${timeInUtc(endpoint.failingSince)}. It gets ` +

@@ -13,6 +13,11 @@ export interface FailingEndpoint {
   readonly failingSince: Date;
 }
 
+/** An endpoint that was disabled for it. */
+export interface DisabledEndpoint extends FailingEndpoint {
+  readonly disabledAt: Date;
+}
+
 /** For how long all attempts must have failed, in milliseconds. */
 export interface FailingTimes {
   readonly untilWarning: number;
@@ -20,12 +25,16 @@ export interface FailingTimes {
   readonly untilDisabled: number;
 }
 
+const COLUMNS = `lane.endpoint_id AS id, endpoint.url, client.environment, client.organization_id AS "organizationId"`;
 const FROM_LANES = `
-  SELECT lane.endpoint_id AS id, endpoint.url, client.environment, client.organization_id AS "organizationId",
-         lane.failing_since AS "failingSince"
     FROM webhook_lane lane
     JOIN webhook_endpoint endpoint ON endpoint.id = lane.endpoint_id AND endpoint.deleted_at IS NULL
     JOIN api_client client ON client.id = endpoint.client_id`;
+
+const FAILING = `SELECT ${COLUMNS}, lane.failing_since AS "failingSince"${FROM_LANES}`;
+/** A test that succeeds, an attempt that was in flight, and a new URL end the failures of the lane, but not that it is disabled. */
+const DISABLED = `SELECT ${COLUMNS}, endpoint.disabled_at AS "disabledAt",
+         LEAST(lane.failing_since, endpoint.disabled_at) AS "failingSince"${FROM_LANES}`;
 
 /** A success that the previous release settled does not reset `failing_since`. */
 const IS_FAILING = `NOT (${LANE.isPaused}) AND (lane.last_success_at >= lane.failing_since) IS NOT TRUE
@@ -43,14 +52,14 @@ export class FailingEndpointsRepository {
   /** Returns the endpoints whose owners have not been warned since the failures began. */
   async toWarn({ untilWarning }: FailingTimes): Promise<FailingEndpoint[]> {
     return this.transaction.manager.query<FailingEndpoint[]>(
-      `${FROM_LANES} WHERE ${IS_FAILING} AND NOT ${IS_WARNED} ORDER BY id`,
+      `${FAILING} WHERE ${IS_FAILING} AND NOT ${IS_WARNED} ORDER BY id`,
       [untilWarning],
     );
   }
 
   async toDisable({ untilWarning, untilDisabled }: FailingTimes): Promise<FailingEndpoint[]> {
     return this.transaction.manager.query<FailingEndpoint[]>(
-      `${FROM_LANES} WHERE ${IS_TO_BE_DISABLED} ORDER BY id`,
+      `${FAILING} WHERE ${IS_TO_BE_DISABLED} ORDER BY id`,
       [untilWarning + untilDisabled, untilDisabled],
     );
   }
@@ -72,9 +81,9 @@ export class FailingEndpointsRepository {
   }
 
   /** Returns the disabled endpoints whose owners have not been notified. */
-  async toAnnounce(): Promise<FailingEndpoint[]> {
-    return this.transaction.manager.query<FailingEndpoint[]>(
-      `${FROM_LANES} WHERE endpoint.disabled_at IS NOT NULL AND (lane.notified_at >= endpoint.disabled_at) IS NOT TRUE
+  async toAnnounce(): Promise<DisabledEndpoint[]> {
+    return this.transaction.manager.query<DisabledEndpoint[]>(
+      `${DISABLED} WHERE endpoint.disabled_at IS NOT NULL AND (lane.notified_at >= endpoint.disabled_at) IS NOT TRUE
         ORDER BY id`,
     );
   }

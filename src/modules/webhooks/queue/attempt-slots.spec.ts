@@ -11,6 +11,12 @@ describe('AttemptSlots', () => {
     expect([slots.free, slots.freeForUnproven]).toEqual([9, 1]);
   });
 
+  it('has no free slots for endpoints without a recent success if they use more than their half', () => {
+    const slots = new AttemptSlots(16);
+    for (let index = 0; index < 10; index += 1) slots.occupy(lane(`o-${index}`, false));
+    expect([slots.free, slots.freeForUnproven, slots.furtherForUnproven]).toEqual([6, 0, 0]);
+  });
+
   it('leaves half of the slots to other organizations', () => {
     const slots = new AttemptSlots(16);
     const releases = Array.from({ length: 8 }, () => slots.occupy(lane('one', true)));

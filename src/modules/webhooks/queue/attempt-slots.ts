@@ -29,7 +29,8 @@ export class AttemptSlots {
   }
 
   get freeForUnproven(): number {
-    return Math.min(this.free, Math.floor(this.total * SHARE_OF_UNPROVEN) - this.usedByUnproven);
+    const share = Math.floor(this.total * SHARE_OF_UNPROVEN);
+    return Math.max(0, Math.min(this.free, share - this.usedByUnproven));
   }
 
   /** Slots that unproven endpoints can use besides the first one of each. */
@@ -50,7 +51,7 @@ export class AttemptSlots {
 
   /** Returns whether no further attempt can start for the reason that limits this one. */
   isFullFor({ organizationId, isProven }: DeliveryLane): boolean {
-    return this.freeFor(organizationId) === 0 || (!isProven && this.freeForUnproven <= 0) || this.free === 0;
+    return this.freeFor(organizationId) === 0 || (!isProven && this.freeForUnproven === 0) || this.free === 0;
   }
 
   /**

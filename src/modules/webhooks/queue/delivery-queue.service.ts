@@ -303,7 +303,8 @@ export class DeliveryQueueService {
 function withinShares(lanes: readonly LockedLane[], slots: AttemptSlots): Map<string, LockedLane> {
   const left = new Map<string | null, number>();
   const kept = new Map<string, LockedLane>();
-  let furtherForUnproven = slots.furtherForUnproven;
+  const idle = lanes.filter((lane) => !lane.isProven && lane.isIdle).length;
+  let furtherForUnproven = Math.min(slots.furtherForUnproven, Math.max(0, slots.freeForUnproven - idle));
   for (const lane of lanes) {
     const { endpointId, organizationId, isProven } = lane;
     const available = left.get(organizationId) ?? slots.freeFor(organizationId);

@@ -30,7 +30,8 @@ const UNPROVEN_WIDTH = `CASE consecutive_failures WHEN 0 THEN LEAST(${LANE.width
 
 /**
  * Locks lanes with due deliveries and free room: first the proven ones, then the others, idle before busy. Within each
- * group, the lane that has been due for longest comes first. Also locks lanes from the notifications, which may have no
+ * group, the proven lane that has been due for longest comes first, and the unproven one whose last attempt ended first: the backlogs of
+ * endpoints that do not respond must not keep others waiting. Also locks lanes from the notifications, which may have no
  * room. Lanes that another process has locked are missing.
  */
 export const LOCK_DUE_LANES = new Statement<LaneLimits, LockedLane>(
@@ -46,7 +47,7 @@ export const LOCK_DUE_LANES = new Statement<LaneLimits, LockedLane>(
          SELECT endpoint_id, organization_id, in_flight = 0 AS is_idle, ${UNPROVEN_WIDTH} - in_flight AS room
            FROM webhook_lane
           WHERE ${IS_DUE} AND in_flight < ${UNPROVEN_WIDTH} AND NOT ${LANE.isProven}
-          ORDER BY in_flight > 0, next_due NULLS LAST
+          ORDER BY in_flight > 0, GREATEST(last_success_at, last_failure_at) NULLS FIRST, next_due NULLS LAST
           LIMIT LEAST($maxUnproven, ${LANES_PER_CLAIM})
             FOR UPDATE SKIP LOCKED),
        full_lane AS MATERIALIZED (
