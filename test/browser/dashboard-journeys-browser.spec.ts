@@ -79,8 +79,9 @@ describeInBrowser('The dashboard in a browser', (windows) => {
     const invitationsTo = async (email: string): Promise<number> =>
       (await service.database.query('SELECT FROM dashboard_user WHERE email = $1', [email])).length;
     const send = (page: Page) => page.getByRole('button', { name: 'Send invitation' }).click();
+    // By role, because a dialog that was closed stays in the page, hidden, for a moment.
     const fieldsOf = async (page: Page) => ({
-      email: await page.getByLabel('Email address').inputValue(),
+      email: await page.getByRole('textbox', { name: 'Email address' }).inputValue(),
       name: await page.getByLabel('Name', { exact: true }).inputValue(),
       role: await page.getByLabel('Role').inputValue(),
     });
