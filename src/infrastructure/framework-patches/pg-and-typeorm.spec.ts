@@ -29,6 +29,15 @@ describe('entityClasses', () => {
   @typeorm.Entity()
   class Thing {}
 
+  // The service of other test files would look for its table.
+  afterAll(() => {
+    const { tables } = typeorm.getMetadataArgsStorage();
+    tables.splice(
+      tables.findIndex(({ target }) => target === Thing),
+      1,
+    );
+  });
+
   it('contains every class with the decorator', () => expect(entityClasses()).toContain(Thing));
 
   it('is needed as long as TypeORM exports no other list of entities', () => {

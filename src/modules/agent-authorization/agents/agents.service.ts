@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
 import { isUUID } from 'class-validator';
-import { And, In, IsNull, LessThan, MoreThan, Not, Raw } from 'typeorm';
+import { In, IsNull, LessThan, MoreThan, Not } from 'typeorm';
 import { Transaction } from '../../../infrastructure/database/index.js';
 import { isLoopback } from '../../../infrastructure/config/index.js';
 import { Clock, DAY, HOUR } from '../../../infrastructure/time/index.js';
@@ -10,7 +10,7 @@ import type { AgentIssuer } from '../agent-issuer.js';
 import { displayNameOf, isRedirectUri, hostOrSchemeOf, type Agent } from './agent.js';
 import { AGENT_NOT_ALLOWED, INVALID_REDIRECT_URI, type RegisterAgentRequest } from './agents.dto.js';
 import { ClientDocuments, NOT_KNOWN, type UnknownAgent } from './client-documents.js';
-import { IS_UNUSED, RegisteredAgent } from './registered-agent.entity.js';
+import { RegisteredAgent, unconnectedAmong } from './registered-agent.entity.js';
 
 /** Milliseconds, before the time after which unused agents are deleted. */
 const KEPT_FOR = 27 * DAY;
@@ -147,10 +147,7 @@ export class AgentsService {
     // Not those whose page a user has opened meanwhile.
     if (excess.length > 0)
       await manager.delete(RegisteredAgent, {
-        id: And(
-          In(excess.map(({ id }) => id)),
-          Raw(() => IS_UNUSED),
-        ),
+        id: unconnectedAmong(excess.map(({ id }) => id)),
         unusedSince,
       });
   }
