@@ -48,7 +48,8 @@ export class AgentsService {
 
   /**
    * Keeps an agent that registered itself for four weeks, because a user has opened its page: the agent remembers its `client_id`, and
-   * uses it again when the user returns. If too many are kept, those whose page was not opened for the longest time have a day left.
+   * uses it again when the user returns. If too many are kept, those whose page was not opened for the longest time have a day left, or
+   * an hour if strangers register very many others.
    */
   async keep({ clientId }: AgentIssuer, { kind, id }: Agent): Promise<void> {
     if (kind !== 'dynamic') return;

@@ -2,7 +2,7 @@ import { And, Column, Entity, In, Raw, type FindOperator } from 'typeorm';
 import { DatedRow, DeleteAfter } from '../../../infrastructure/database/index.js';
 import { DAY, HOUR } from '../../../infrastructure/time/index.js';
 
-/** The connection of an agent does not wait for the row of the agent, so that `unused_since` may stay although it is connected. */
+/** The connection of an agent does not wait for the row of the agent, so `unused_since` may still be set although it is connected. */
 const IS_UNCONNECTED = `NOT EXISTS (
   SELECT FROM agent_connection
    WHERE agent_connection.client_id = registered_agent.client_id AND agent_id = registered_agent.id::text AND ended_at IS NULL)`;

@@ -13,7 +13,7 @@ const NOTICE_LIFETIME = 3 * DAY;
 const MAX_LINKS = 5_000;
 /** How many due notices take turns, at most: of those that have been due the longest, and of those that have just become due. */
 const MAX_NOTICES = 2_500;
-/** How many emails are tried to be locked, at most. Of these, other processes have claimed a few at this moment. */
+/** How many emails a claim tries to lock, at most. Other processes are claiming a few of them at this moment. */
 const MAX_LOCKED = 200;
 
 type NewEmail = Pick<OutgoingEmail, 'kind' | 'expiresAt'> & { readonly about?: string | undefined };

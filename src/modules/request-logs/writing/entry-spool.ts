@@ -37,8 +37,8 @@ const STOP_TIMEOUT = SECOND;
 const ENTRIES_PER_STATEMENT = 1_000;
 
 /**
- * Keeps entries in `DATA_DIR/request-log` that a process could not write before it ended, and writes them after the next start,
- * of any process that shares the folder, or a few minutes later.
+ * Keeps entries in `DATA_DIR/request-log` that a process could not write before it ended. Any process that shares the folder
+ * writes them: when it starts, or within 10 minutes.
  * Each file has an entry per line, and its name is the ID by which the database recognizes that the file has been written.
  * Several processes may share the files: the database decides which of them writes a file. Commands of operators leave the
  * files alone. The identifiers of erased users are replaced in the files of the process that erases, and in all others when they

@@ -12,7 +12,7 @@ import { WebhookDeliveriesConfiguration } from '../webhook-deliveries.configurat
 import { WebhookPublisher } from '../publishing/webhook-publisher.js';
 import type { TestedWebhookEndpointResponse } from '../deliveries.dto.js';
 
-/** Fewer than the attempts that an endpoint gets at the same time at first: its deliveries go on while it is tested. */
+/** In a process. Fewer than the attempts that a new endpoint gets at the same time. */
 const CONCURRENT_TESTS = 3;
 const MAX_WAITING = 20;
 /** Milliseconds. As long as an attempt may take. */

@@ -13,7 +13,7 @@ export interface FailingEndpoint {
   readonly failingSince: Date;
 }
 
-/** An endpoint that was disabled for it. */
+/** An endpoint that was disabled because its attempts have failed. */
 export interface DisabledEndpoint extends FailingEndpoint {
   readonly disabledAt: Date;
 }
@@ -32,7 +32,7 @@ const FROM_LANES = `
     JOIN api_client client ON client.id = endpoint.client_id`;
 
 const FAILING = `SELECT ${COLUMNS}, lane.failing_since AS "failingSince"${FROM_LANES}`;
-/** A test that succeeds, an attempt that was in flight, and a new URL end the failures of the lane, but not that it is disabled. */
+/** A test that succeeds, an attempt that was in flight, and a new URL end the failures of the lane, but the endpoint stays disabled. */
 const DISABLED = `SELECT ${COLUMNS}, endpoint.disabled_at AS "disabledAt",
          LEAST(lane.failing_since, endpoint.disabled_at) AS "failingSince"${FROM_LANES}`;
 
