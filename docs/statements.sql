@@ -50,7 +50,7 @@ WITH proven AS MATERIALIZED (
         WHERE (next_due <= now() OR endpoint_id = ANY ($notified)) AND (not_before <= now() OR not_before > now()::timestamptz + interval '61 seconds') AND NOT ((paused_at < 'infinity') IS TRUE)
            AND (organization_id = ANY ($fullOrganizations)) IS NOT TRUE AND in_flight < CASE consecutive_failures WHEN 0 THEN LEAST(floor(COALESCE(adaptive_width, 4))::integer, $maxWidth, 4) ELSE 1 END AND NOT ((consecutive_failures < 5
               AND last_success_at > now() - interval '1 day') IS TRUE)
-        ORDER BY in_flight > 0, next_due NULLS LAST
+        ORDER BY in_flight > 0, GREATEST(last_success_at, last_failure_at) NULLS FIRST, next_due NULLS LAST
         LIMIT LEAST($maxUnproven, 64)
           FOR UPDATE SKIP LOCKED),
      full_lane AS MATERIALIZED (
