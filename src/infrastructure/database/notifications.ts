@@ -30,6 +30,8 @@ export class Subscription {
   private client: Client | undefined;
   /** When the connection was last lost, in milliseconds of a monotonic clock. */
   lostAt = -Infinity;
+  /** Whether others see the presence, as far as this process knows. */
+  isPresent = false;
 
   constructor(
     private readonly configuration: DatabaseConfiguration,
@@ -59,6 +61,7 @@ export class Subscription {
         isReported = true;
       }
       this.lostAt = performance.now();
+      this.isPresent = false;
       await this.client.end().catch(() => undefined);
       await pause(RECONNECT_DELAY, undefined, { signal }).catch(() => undefined);
     }
@@ -90,6 +93,7 @@ export class Subscription {
     // Shared, so that it does not wait for a connection that this process has lost and the server has not noticed yet.
     if (this.presence) await client.query('SELECT pg_advisory_lock_shared($1, $2)', [...this.presence]);
     await client.query(`LISTEN ${client.escapeIdentifier(this.channel)}`);
+    this.isPresent = this.presence !== undefined;
     onConnected();
     // Some notifications may have been missed before LISTEN.
     this.onNotification();

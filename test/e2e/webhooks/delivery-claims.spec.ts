@@ -1,12 +1,14 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { Notifications, type Presence } from '../../../src/infrastructure/database/index.js';
 import { WebhookPublisher, exampleEvent } from '../../../src/modules/webhooks/index.js';
 import { AttemptSlots } from '../../../src/modules/webhooks/queue/attempt-slots.js';
+import { WORKER_LOCK } from '../../../src/modules/webhooks/queue/delivery-queue.repository.js';
 import { DeliveryQueueService } from '../../../src/modules/webhooks/queue/delivery-queue.service.js';
+import type { LocalWorker } from '../../../src/modules/webhooks/queue/local-worker.js';
 import { useTestApp } from '../../support/test-app.js';
 import { addEndpoint } from '../../support/webhooks/webhook-receiver.js';
 
 const SLOTS = 16;
-/** No process of its own claims deliveries. */
-const WORKER = 1;
 const service = useTestApp({ WEBHOOK_TARGETS: 'any', WEBHOOK_CONCURRENCY: String(SLOTS) });
 
 afterEach(() => service.database.query('DELETE FROM webhook_endpoint'));
@@ -26,9 +28,9 @@ async function publish(clientId: string, count: number): Promise<void> {
   await service.database.query('UPDATE webhook_lane SET next_due = now() WHERE next_due IS NULL');
 }
 
-/** Claims deliveries as a worker does whose slots are all free. */
-const claim = async () =>
-  (await service.app.get(DeliveryQueueService).claim(WORKER, new AttemptSlots(SLOTS), [])).deliveries;
+/** Claims deliveries as a worker does whose slots are all free. By default, other workers do not see it. */
+const claim = async (worker: number | null = null) =>
+  (await service.app.get(DeliveryQueueService).claim(worker, new AttemptSlots(SLOTS), [])).deliveries;
 
 describe('A claim for endpoints without a recent success', () => {
   it('takes no more than their share, although some could use a second slot', async () => {
@@ -47,4 +49,32 @@ describe('A claim for endpoints without a recent success', () => {
     await publish(clientId, 1);
     expect((await claim()).map(({ client }) => client.clientId)).toContain(clientId);
   });
+});
+
+describe('A claim', () => {
+  it.each([
+    { by: 'a worker that has ended', worker: 1, attemptsInterrupted: 1 },
+    { by: 'a worker that others do not see, and that may still send', worker: null, attemptsInterrupted: 0 },
+  ])(
+    'by $by is ended $attemptsInterrupted times before its lease is over',
+    async ({ worker, attemptsInterrupted }) => {
+      await publish(await addEndpoints(1), 1);
+      expect(await claim(worker)).toHaveLength(1);
+      const queue = service.app.get(DeliveryQueueService);
+      const presence: Presence = [WORKER_LOCK, 2];
+      const subscription = service.app.get(Notifications).listen('nothing', () => undefined, presence);
+      while (!subscription.isPresent) await sleep(10);
+      queue.serve({
+        id: 2,
+        seesOthers: true,
+        claimIds: [],
+        onLaneDue: () => undefined,
+      } as unknown as LocalWorker);
+      for (let look = 0; look < 2; look += 1) await queue.resumeStranded();
+      await subscription.close();
+      expect(
+        await service.database.query('SELECT FROM webhook_delivery WHERE claim_id IS NULL'),
+      ).toHaveLength(attemptsInterrupted);
+    },
+  );
 });

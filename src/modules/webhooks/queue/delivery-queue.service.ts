@@ -105,11 +105,15 @@ export class DeliveryQueueService {
   }
 
   /**
-   * @param worker identifies the process
+   * @param worker identifies the process; null while others cannot see that it runs
    * @param notified endpoints that have new deliveries, although their lanes may not say so
    */
   @Transactional()
-  async claim(worker: number, slots: AttemptSlots, notified: readonly string[]): Promise<ClaimedBatch> {
+  async claim(
+    worker: number | null,
+    slots: AttemptSlots,
+    notified: readonly string[],
+  ): Promise<ClaimedBatch> {
     const due = await this.repository.lockDueLanes({
       maxUnproven: slots.freeForUnproven,
       fullOrganizations: slots.fullOrganizations,

@@ -4,6 +4,11 @@ import type { Reservation } from './attempt-slots.js';
 /** The worker of this process, as the queue sees it. */
 export interface LocalWorker {
   readonly id: number;
+  /**
+   * The process to which a new claim is attributed; null while its connection for notifications is lost, although others are not.
+   * Others would otherwise count the attempt as interrupted and send the webhook again.
+   */
+  readonly claimant: number | null;
   /** The claims whose attempts it is making, or has made and not settled. */
   readonly claimIds: Iterable<string>;
   /** Whether it has been connected for so long that other workers are connected, too, if they run. */

@@ -44,7 +44,7 @@ export type PublishResult =
     }
   | { readonly outcome: 'failed'; readonly error: Error };
 
-type ClaimLimits = Omit<Reservation, 'release'> & { readonly worker: number };
+type ClaimLimits = Omit<Reservation, 'release'> & { readonly worker: number | null };
 
 const EVENTS_PER_STATEMENT = 1_000;
 const CONCURRENT_STATEMENTS = 2;
@@ -52,7 +52,7 @@ const CONCURRENT_STATEMENTS = 2;
 const STATEMENT_PATIENCE = 20;
 /** Milliseconds for which a statement waits for a claim or a settlement at most. Usually, these take less. */
 const LOCK_PATIENCE = 10;
-const NO_CLAIMS: ClaimLimits = { total: 0, perOrganization: new Map(), worker: 0 };
+const NO_CLAIMS: ClaimLimits = { total: 0, perOrganization: new Map(), worker: null };
 
 /**
  * Publishes events: one statement for any number of them. Outside a transaction, events of concurrent requests share a
@@ -139,7 +139,7 @@ export class PublicationsBatch {
     const organizationIds = new Set(publications.map(({ organizationId }) => organizationId));
     const { release, ...room } = worker.reserve(organizationIds);
     try {
-      const { results, claimed } = await this.store(publications, { ...room, worker: worker.id });
+      const { results, claimed } = await this.store(publications, { ...room, worker: worker.claimant });
       for (const { position, body, ...delivery } of claimed) {
         const { event, organizationId } = publications[position - 1] as Publication;
         worker.start({

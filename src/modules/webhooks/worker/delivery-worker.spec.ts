@@ -14,15 +14,19 @@ const DELIVERY = { id: '1', lane: { organizationId: null, isProven: true } } as 
 describe('DeliveryWorker', () => {
   let claims: ((deliveries: readonly QueuedDelivery[], endpointIds?: readonly string[]) => void)[];
   let notifiedAtClaim: (readonly string[])[];
+  let claimants: (number | null)[];
+  let subscription: { isPresent: boolean; close: () => Promise<void> };
   let notify: (endpointIds: string) => void;
   let sent: string[];
   let served: LocalWorker | undefined;
   let worker: DeliveryWorker;
 
   beforeEach(() => {
-    [claims, notifiedAtClaim, sent] = [[], [], []];
+    [claims, notifiedAtClaim, claimants, sent] = [[], [], [], []];
+    subscription = { isPresent: true, close: () => Promise.resolve() };
     const queue = {
-      claim: (_worker: number, _slots: unknown, notified: readonly string[]) => {
+      claim: (claimant: number | null, _slots: unknown, notified: readonly string[]) => {
+        claimants.push(claimant);
         notifiedAtClaim.push(notified);
         return new Promise((resolve) =>
           claims.push((deliveries, endpointIds = []) => resolve({ deliveries, endpointIds })),
@@ -39,7 +43,7 @@ describe('DeliveryWorker', () => {
       {
         listen: (_channel: string, listener: typeof notify) => {
           notify = listener;
-          return { close: () => Promise.resolve() };
+          return subscription;
         },
       } as unknown as Notifications,
       new WebhookDeliveriesConfiguration(),
@@ -82,6 +86,19 @@ describe('DeliveryWorker', () => {
     worker.beforeApplicationShutdown();
     claims[2]?.([], ['endpoint']);
     await worker.onApplicationShutdown();
+  });
+
+  it('leaves claims to their leases while other workers do not see it, because its connection is lost', async () => {
+    subscription.isPresent = false;
+    worker.onApplicationBootstrap();
+    await nextTurn();
+    subscription.isPresent = true;
+    claims[0]?.([DELIVERY]);
+    await sleep(10);
+    worker.beforeApplicationShutdown();
+    claims[1]?.([]);
+    await worker.onApplicationShutdown();
+    expect(claimants).toEqual([null, worker.id]);
   });
 
   it('can be stopped without having started, and more than once', async () => {

@@ -196,7 +196,9 @@ export class DeliveryWorker
     const oldest = performance.now() - NOTIFICATION_LIFETIME;
     for (const [id, at] of this.notified) if (at < oldest) this.notified.delete(id);
     const notified = new Map(this.notified);
-    const { deliveries, endpointIds } = await this.queue.claim(this.id, this.slots, [...notified.keys()]);
+    const { deliveries, endpointIds } = await this.queue.claim(this.claimant, this.slots, [
+      ...notified.keys(),
+    ]);
     for (const id of endpointIds) {
       // A notification that arrived during the claim is about a delivery that the claim may not have seen.
       if (this.notified.get(id) === notified.get(id)) this.notified.delete(id);
@@ -216,6 +218,10 @@ export class DeliveryWorker
 
   get claimIds(): Iterable<string> {
     return this.inFlight.keys();
+  }
+
+  get claimant(): number | null {
+    return this.subscription?.isPresent ? this.id : null;
   }
 
   get seesOthers(): boolean {

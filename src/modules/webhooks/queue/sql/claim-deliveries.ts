@@ -7,8 +7,8 @@ import { Statement } from '../../../../infrastructure/database/index.js';
 
 interface ClaimLimits {
   readonly limit: number;
-  /** Identifies the process that claims. */
-  readonly worker: number;
+  /** Identifies the process that claims; null to leave the claims to their leases. */
+  readonly worker: number | null;
 }
 
 /** A claimed delivery without its event. */

@@ -25,7 +25,7 @@ interface PublishLimits {
   /** How many of the new deliveries the publishing process can send itself at once. */
   readonly maxClaims: number;
   /** Identifies the publishing process. */
-  readonly worker: number;
+  readonly worker: number | null;
   readonly attemptsAllowed: number;
   readonly maxWidth: number;
 }
