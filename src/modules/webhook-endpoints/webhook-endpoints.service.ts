@@ -129,12 +129,14 @@ export class WebhookEndpointsService implements WebhookFilterOptions {
   }
 
   /**
-   * Returns the endpoint with the ID from the request path, for an operation that queues deliveries.
+   * Returns the endpoint with the ID from the request path, for an operation that queues deliveries, and locks it as its deletion
+   * does: both wait for the audit log afterwards.
    *
    * @throws ApiError like `require()`, and WEBHOOK_ENDPOINT_DISABLED
    */
-  async requireActive(actor: DashboardActor, id: string): Promise<OwnedWebhookEndpoint> {
-    const endpoint = await this.require(actor, id);
+  async lockActive(actor: DashboardActor, id: string): Promise<OwnedWebhookEndpoint> {
+    const { client } = await this.require(actor, id);
+    const endpoint = { ...(await this.lock(id)), client };
     if (endpoint.disabledAt) throw WEBHOOK_ENDPOINT_DISABLED.error();
     return endpoint;
   }

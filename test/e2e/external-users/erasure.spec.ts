@@ -281,7 +281,7 @@ describe('DELETE /external-users/{external_user_id}', () => {
     await finishing;
     expect(await state()).toEqual({ waiting: 3, claimed: 0, in_flight: 0 });
     // A recovery of the endpoint does not bring them back.
-    expect(await queue.addMissing(id, [event])).toBe(0);
+    expect(await queue.sendAgain(id, [event])).toEqual({ queued: 0, sending: 0 });
   });
 
   it('searches the queue of the client once for all events of the user', async () => {

@@ -1,4 +1,6 @@
+import { randomUUID } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
+import { DataSource } from 'typeorm';
 import { Transactional } from '../../../src/infrastructure/database/index.js';
 import { Mailer, type RenderedMail } from '../../../src/infrastructure/messages/index.js';
 import type { EventName } from '../../../src/infrastructure/event-catalog/index.js';
@@ -451,6 +453,28 @@ describe('An endpoint that keeps failing', () => {
     await receiver.arrived(5);
     expect(arrivedIds()).toContain(missed);
     await service.database.query(`DELETE FROM webhook_event WHERE event = 'AUTHENTICATED' AND body = '{}'`);
+  });
+
+  it('recovers an event that another transaction began to publish before it was enabled', async () => {
+    const id = await disabled();
+    const eventId = randomUUID();
+    let recovery: Promise<unknown> | undefined;
+    await service.app.get(DataSource).transaction(async (publisher) => {
+      await publisher.query(
+        `INSERT INTO webhook_event (id, created_at, client_id, environment, event, body)
+         VALUES ($1, now(), $2, 'development', 'CARD_UPDATED', '{}')`,
+        [eventId, service.development.clientId],
+      );
+      await patch(id, { status: 'enabled' });
+      recovery = recovered(id);
+      // The job runs each second.
+      await pause(2_000);
+    });
+    // The four events that failed before, and this one.
+    expect(await recovery).toEqual({ queued: 5 });
+    await receiver.arrived(5);
+    expect(arrivedIds()).toContain(eventId);
+    await service.database.query('DELETE FROM webhook_event WHERE id = $1', [eventId]);
   });
 
   it('can be enabled by a process whose clock is far behind that of the worker', async () => {

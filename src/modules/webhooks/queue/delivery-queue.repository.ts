@@ -107,10 +107,14 @@ export class DeliveryQueueRepository {
   }
 
   /**
-   * Sends events once more within the open transaction, whose caller has locked the lane: those that are not in the queue, except as
-   * `addMissing()` says, and those that wait for a retry, which get one more attempt.
+   * Sends events once more within the open transaction, whose caller has locked the lane. Those that wait for a retry get one more
+   * attempt. Those that are not in the queue are added, except for events that are no longer stored, events whose user was erased,
+   * events that the endpoint is not subscribed to, and tests. A disabled endpoint gets none.
+   *
+   * No index finds an event in the queue of its endpoint, which can have millions, so the queue is read once.
    *
    * @param options.sendsWaiting false leaves alone what waits for a retry
+   * @param options.includeTests also adds events that were sent to test an endpoint
    * @returns how many are sent now, and how many were being sent already
    */
   async sendAgain(
@@ -118,50 +122,29 @@ export class DeliveryQueueRepository {
     eventIds: readonly string[],
     { sendsWaiting = true, includeTests = false } = {},
   ): Promise<{ readonly queued: number; readonly sending: number }> {
-    const [{ madeDue, sending }] = await this.transaction.manager.query<
-      [{ madeDue: number; sending: number }]
-    >(
-      `WITH waiting AS (
-              SELECT DISTINCT event_id FROM webhook_delivery WHERE endpoint_id = $1 AND event_id = ANY ($2)),
+    const [sent] = await this.transaction.manager.query<[{ queued: number; sending: number }]>(
+      `WITH queued AS MATERIALIZED (
+              SELECT id, event_id, claim_id IS NULL AND due_at > now() AS is_waiting
+                FROM webhook_delivery WHERE endpoint_id = $1 AND event_id = ANY ($2)),
             made_due AS (
               UPDATE webhook_delivery SET due_at = now(), attempts_allowed = attempts_allowed + 1
-               WHERE $3 AND endpoint_id = $1 AND event_id = ANY ($2) AND claim_id IS NULL AND due_at > now()
+               WHERE $3 AND id = ANY (ARRAY(SELECT id FROM queued WHERE is_waiting))
               RETURNING endpoint_id),
-            made AS (SELECT count(*)::integer AS due FROM made_due)
-       SELECT due AS "madeDue", (SELECT count(*)::integer FROM waiting) - due AS sending
-         FROM made CROSS JOIN (${notifyLanes('SELECT endpoint_id FROM made_due')}) notified`,
-      [endpointId, eventIds, sendsWaiting],
-    );
-    return { queued: madeDue + (await this.addMissing(endpointId, eventIds, { includeTests })), sending };
-  }
-
-  /**
-   * Adds a delivery for each of the events within the open transaction, except for events that are no longer stored,
-   * events whose user was erased, events that the queue already has for this endpoint, events that the endpoint is not
-   * subscribed to, and tests. A disabled endpoint gets none.
-   *
-   * @param options.includeTests also adds events that were sent to test an endpoint
-   * @returns how many were added
-   */
-  async addMissing(
-    endpointId: string,
-    eventIds: readonly string[],
-    { includeTests = false } = {},
-  ): Promise<number> {
-    const [{ count }] = await this.transaction.manager.query<[{ readonly count: number }]>(
-      `WITH added AS (
+            added AS (
               INSERT INTO webhook_delivery (endpoint_id, event_id, event_created_at, url, attempts_allowed, due_at)
-              SELECT endpoint.id, event.id, event.created_at, url, $2, now()
+              SELECT endpoint.id, event.id, event.created_at, url, $4, now()
                 FROM webhook_endpoint endpoint CROSS JOIN webhook_event event
-               WHERE endpoint.id = $1 AND event.id = ANY ($3) AND ${HAS_BODY}
-                 AND CASE WHEN is_test THEN $4 AND ${IS_ENABLED} ELSE ${IS_SUBSCRIBED} END
-                 AND NOT EXISTS (SELECT FROM webhook_delivery waiting WHERE endpoint_id = $1 AND event_id = event.id)
-              RETURNING endpoint_id)
-       SELECT (SELECT count(*)::integer FROM added) AS count
-         FROM (${notifyLanes('SELECT DISTINCT endpoint_id FROM added')}) notified`,
-      [endpointId, this.configuration.attemptsAllowed, eventIds, includeTests],
+               WHERE endpoint.id = $1 AND event.id = ANY ($2) AND ${HAS_BODY}
+                 AND CASE WHEN is_test THEN $5 AND ${IS_ENABLED} ELSE ${IS_SUBSCRIBED} END
+                 AND NOT EXISTS (SELECT FROM queued WHERE event_id = event.id)
+              RETURNING endpoint_id),
+            due AS (SELECT endpoint_id FROM made_due UNION ALL SELECT endpoint_id FROM added)
+       SELECT (SELECT count(*)::integer FROM due) AS queued,
+              (SELECT count(DISTINCT event_id)::integer FROM queued) - (SELECT count(*)::integer FROM made_due) AS sending
+         FROM (${notifyLanes('SELECT DISTINCT endpoint_id FROM due')}) notified`,
+      [endpointId, eventIds, sendsWaiting, this.configuration.attemptsAllowed, includeTests],
     );
-    return count;
+    return sent;
   }
 
   /**
@@ -190,7 +173,11 @@ export class DeliveryQueueRepository {
    * Claims due deliveries in locked lanes, taking the first of every lane before the second of any. Drops those of erased users: until
    * the erasure has found all of them, their events are empty.
    */
-  async claim(lanes: readonly LockedLane[], limit: number, worker: number): Promise<ClaimedDeliveries> {
+  async claim(
+    lanes: readonly LockedLane[],
+    limit: number,
+    worker: number | null,
+  ): Promise<ClaimedDeliveries> {
     const { manager } = this.transaction;
     const rows = await CLAIM_DELIVERIES.run(manager, { limit, worker }, lanes);
     if (rows.length === 0) return { deliveries: [], hasDropped: false };

@@ -21,7 +21,7 @@ export class RedeliveriesService {
   /** Sends one event to an endpoint now, whether or not it was received. */
   @Transactional()
   async redeliver(actor: DashboardActor, id: string, eventId: string): Promise<QueuedDeliveriesResponse> {
-    const endpoint = await this.endpoints.requireActive(actor, id);
+    const endpoint = await this.endpoints.lockActive(actor, id);
     const event = isUUID(eventId) ? await this.events.find(endpoint.client.clientId, eventId) : undefined;
     if (!event) throw fieldError(UNKNOWN_EVENT);
     const isSubscribed = event.isTest || !endpoint.events || endpoint.events.includes(event.name);

@@ -6,6 +6,7 @@ import { Clock, MINUTE, SECOND } from '../../../infrastructure/time/index.js';
 import { RequestLogRepository } from '../../request-logs/index.js';
 import { DeliveryQueueRepository } from '../queue/delivery-queue.repository.js';
 import { ResendsRepository, type ClaimedResend, type ResendPlace } from './resends.repository.js';
+import { EventHorizon } from '../stream/event-horizon.js';
 import type { ReadPosition } from './resend.entity.js';
 
 /** Milliseconds for which an attempt may wait to be settled while the database is not available, and then be dated back. */
@@ -35,6 +36,7 @@ export class ResendsJob extends RecurringJob {
     private readonly repository: ResendsRepository,
     private readonly requestLog: RequestLogRepository,
     private readonly queue: DeliveryQueueRepository,
+    private readonly horizon: EventHorizon,
     private readonly clock: Clock,
   ) {
     super('Webhooks', 'Sending webhooks again failed');
@@ -78,6 +80,8 @@ export class ResendsJob extends RecurringJob {
   /** Returns events that were not published to the endpoint, because it was disabled. */
   private async unpublished(resend: RunningResend, from: ResendPlace): Promise<Page> {
     const since = resend.since.toISOString();
+    // A transaction that began to publish while the endpoint was disabled may still be open, and its event not visible.
+    if (!from.position) await this.horizon.reach();
     // Attempts of the resend itself come later. They are not read.
     const until =
       from.position?.until ?? (await this.requestLog.lastAttemptAt(resend))?.toISOString() ?? since;

@@ -52,7 +52,7 @@ export class ResendsRepository {
     selection: readonly SelectedEvents[],
     { batchId, since, now }: { readonly batchId?: string; readonly since: Date; readonly now: Date },
   ): Promise<(ResendProgress & { readonly isNew: boolean })[]> {
-    // The update changes nothing. It locks a running one, which therefore cannot finish before it is returned. Only a row that was
+    // The lock is that of a deletion, which waits for the audit log, too. The update changes nothing. It locks a running one, which therefore cannot finish before it is returned. Only a row that was
     // updated has an xmax.
     return this.transaction.manager.query(
       `INSERT INTO webhook_recovery AS recovery (resend_id, endpoint_id, event_ids, selected, since, requested_at)
@@ -61,7 +61,7 @@ export class ResendsRepository {
          JOIN webhook_endpoint endpoint ON id = selected.endpoint_id
         CROSS JOIN LATERAL (SELECT string_to_array(selected.event_ids, ',')::uuid[] AS ids) list
         ORDER BY id
-          FOR KEY SHARE OF endpoint
+          FOR NO KEY UPDATE OF endpoint
            ON CONFLICT (endpoint_id) WHERE finished_at IS NULL DO UPDATE SET since = recovery.since
        RETURNING ${COLUMNS}, recovery.xmax = 0 AS "isNew"`,
       [

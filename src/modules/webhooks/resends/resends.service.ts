@@ -93,7 +93,7 @@ export class ResendsService {
   /** Has `ResendsJob` send all events that the endpoint has not received since the time. */
   @Transactional()
   async recover(actor: DashboardActor, id: string, since: Date): Promise<RecoveryResponse> {
-    const endpoint = await this.endpoints.requireActive(actor, id);
+    const endpoint = await this.endpoints.lockActive(actor, id);
     const start = new Date(Math.max(since.getTime(), this.oldest().getTime()));
     const [recovery] = await this.repository.request([{ endpointId: id, eventIds: null }], {
       since: start,
