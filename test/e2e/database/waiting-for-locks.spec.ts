@@ -251,6 +251,7 @@ describe('Changes of an organization in the dashboard', () => {
     ['PATCH', 'changed', '', { url: 'https://hooks.example.com/moved', status: 'paused' }],
     ['DELETE', 'deleted', '', undefined],
     ['POST', 'given another key', '/rotate-key', { signing: 'hmac' }],
+    ['POST', 'recovered', '/recover', { since: '2026-01-31T08:00:00Z' }],
   ])('do not let publishers wait: %s, an endpoint that is %s', async (method, _what, path, body) => {
     const { id: organizationId, development } = await service.anotherOrganization();
     const login = await service.login('owner', organizationId);
@@ -268,7 +269,40 @@ describe('Changes of an organization in the dashboard', () => {
     await connection.query('COMMIT');
     await connection.end();
     await publishing;
-    expect([isOver, (await changed).status]).toEqual([true, 200]);
+    expect([isOver, (await changed).status]).toEqual([true, path === '/recover' ? 202 : 200]);
+  });
+
+  it.each(['recover', 'redeliver'])('do not deadlock: the deletion of an endpoint and %s', async (verb) => {
+    const { id: organizationId, development } = await service.anotherOrganization();
+    const login = await service.login('owner', organizationId);
+    const id = await addEndpoint(login, 'https://hooks.example.com/deleted');
+    const client = { clientId: development.clientId, environment: 'development' } as const;
+    const event_id = await service.app.get(WebhookPublisher).publish(client, exampleEvent('CARD_UPDATED'));
+    await service.database.query(`UPDATE webhook_delivery SET due_at = 'infinity' WHERE event_id = $1`, [
+      event_id,
+    ]);
+    const deadlocks = async () =>
+      (
+        await service.database.query<{ deadlocks: string }>(
+          'SELECT deadlocks FROM pg_stat_database WHERE datname = current_database()',
+        )
+      )[0]?.deadlocks;
+    const before = await deadlocks();
+    const connection = new pg.Client({ connectionString: service.database.url });
+    await connection.connect();
+    await connection.query('BEGIN');
+    await connection.query('SELECT FROM audit_chain WHERE organization_id = $1 FOR UPDATE', [organizationId]);
+    const deleted = service.request(`/webhook-endpoints/${id}`, { method: 'DELETE', login });
+    await eventually('the deletion waits', async () => (await waitingConnections()) === 1);
+    const body = verb === 'recover' ? { since: '2026-01-31T08:00:00Z' } : { event_id };
+    const sent = service.request(`/webhook-endpoints/${id}/${verb}`, { body, login });
+    await eventually('both wait', async () => (await waitingConnections()) === 2);
+    await connection.query('COMMIT');
+    await connection.end();
+    expect([(await deleted).status, (await sent).status]).toEqual([200, 404]);
+    // A session reports its statistics at most once a second.
+    await pause(1_500);
+    expect(await deadlocks()).toBe(before);
   });
 
   it('leave database connections for other requests: first logins at an identity provider', async () => {
