@@ -90,6 +90,8 @@ describe('The workflow of docs/continuous-integration.md', () => {
     await eventually('it was sent', () => receiver.arrivals.length > 0 || undefined);
     await queueIsEmpty(service);
     receiver.arrivals.length = 0;
+    const refused = await service.request('/mcp/tokens/create', { body: {}, as: service.production });
+    expect(refused.status).toBe(400);
     const now = Math.floor(service.app.get(Clock).milliseconds() / SECOND);
     const claims = { iss: issuer.url, sub: subject, jti: randomUUID(), iat: now, exp: now + 300 };
     const credential = randomUUID();
@@ -107,6 +109,7 @@ describe('The workflow of docs/continuous-integration.md', () => {
     expect(masked).toMatch(/^::add-mask::eyJ/);
     expect(done).toContain('"received":true');
     expect(done).toContain(failed);
+    expect(done).not.toContain('/mcp/tokens/create');
     await eventually(
       'the event is sent again',
       () => receiver.arrivals.some(({ headers }) => headers['webhook-id'] === failed) || undefined,
