@@ -91,8 +91,8 @@ export class AuditStreamsService {
     };
     await this.transaction.manager.upsert(AuditStream, stream, ['organizationId']);
     const changes = changesBetween(before ? auditedOf(before) : {}, auditedOf({ url, format }));
-    // A new header and the end of a pause are changes that the entry does not describe.
-    const isSame = before?.pausedAt === null && authorization === undefined;
+    // A new header, a new secret in the URL and the end of a pause are changes that the entry does not describe.
+    const isSame = before?.pausedAt === null && before.url === url && authorization === undefined;
     if (isSame && changes.length === 0) return;
     const target = { name: new URL(url).host };
     await this.auditLog.record({ action: 'audit_stream.update', actor, target, changes });
