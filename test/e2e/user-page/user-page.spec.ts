@@ -17,7 +17,7 @@ import {
   newUser,
   pathOf,
 } from '../../support/agents/user-links.js';
-import { BEHIND_PROXY, linkTo, textOf, Visitor } from '../../support/pages/visitor.js';
+import { BEHIND_PROXY, linkTo, seenOn, textOf, Visitor } from '../../support/pages/visitor.js';
 
 const service = useTestApp(BEHIND_PROXY);
 let owner: Login;
@@ -182,6 +182,39 @@ describe('The page of a user', () => {
       expect((await visitor.get(asks(action, id))).location).toBe(page);
     }
     expect((await visitor.get(page)).text).toContain(asks('disconnect', second).replace('&', '&amp;'));
+  });
+
+  it('does not unlink an account that was connected again after the user was asked, and says so', async () => {
+    const user = newUser();
+    await linkAccount(user);
+    const setSince = (since: string) =>
+      service.database.query('UPDATE merchant_account SET since = $2 WHERE external_user_id = $1', [
+        user,
+        since,
+      ]);
+    await setSince('2026-05-04T00:00:00Z');
+    const visitor = await opened(user);
+    const fields = { action: 'unlink', id: String(NETFLIX.id) };
+    const asked = await visitor.get(`${page}?${new URLSearchParams(fields)}`);
+    const first = seenOn(asked.text);
+    const body = { external_user_id: user, merchant_id: NETFLIX.id };
+    const ended = await service.request('/accounts/unlink', { body, as: service.development });
+    expect(ended.status).toBe(200);
+    await linkAccount(user);
+    await setSince('2026-05-05T08:15:30Z');
+
+    const refused = await visitor.submit(page, { ...fields, seen: first });
+    expect([refused.status, textOf(refused)]).toEqual([400, expect.stringContaining('was changed after')]);
+    expect(textOf(refused)).toContain('Connected: 2026-05-05 08:15:30 UTC');
+    expect(linkTo('Go back', refused.text)).toBe(page);
+    expect(await accountsOf(user)).toMatchObject([{ state: 'connected' }]);
+    // The page that says so asks again.
+    const { location } = await visitor.submit(page, { ...fields, seen: seenOn(refused.text) });
+    expect(location).toBe(`${page}?done=unlinked`);
+    expect(await accountsOf(user)).toMatchObject([{ state: 'disconnected' }]);
+    // A button that was pressed twice says that the account has ended.
+    const again = await visitor.submit(page, { ...fields, seen: first });
+    expect(again.location).toBe(`${page}?done=unlinked`);
   });
 
   it('asks about nothing of other users, and only users who have logged in', async () => {
