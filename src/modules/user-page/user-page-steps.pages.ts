@@ -61,7 +61,7 @@ export class UserPage {
     if (!client) return unavailablePage();
     const organization = await this.organizations.nameOf(client.organizationId);
     const path = userPagePathOf(client);
-    const session = this.sessions.find(client, request);
+    const session = await this.sessions.find(client, request);
     if (query['done'] === 'logged_out' && !session) return closedPage(organization, path);
     if (!session)
       return this.identifications.canLogIn(client)
@@ -102,7 +102,7 @@ export class UserPage {
       const browser = this.browsers.identify(request, response);
       return { redirectTo: await this.identifications.begin(client, loginOf(client), browser) };
     }
-    const session = this.sessions.find(client, request);
+    const session = await this.sessions.find(client, request);
     if (!session) return { redirectTo: path };
     if (action === 'log_out') {
       await this.sessions.close(client, visit);

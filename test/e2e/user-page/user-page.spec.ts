@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { ExpiryJob } from '../../../src/infrastructure/database/index.js';
 import { MINUTE } from '../../../src/infrastructure/time/index.js';
 import { auditEntries } from '../../support/logs/audited.js';
 import { LoginAgent } from '../../support/agents/agent-logins.js';
@@ -276,6 +277,39 @@ describe('The cookie of the page', () => {
     const late = await visitor.get(page);
     expect(textOf(late)).not.toContain('Open requests');
     expect((await visitor.submit(page, { action: 'unlink', id: '16' })).location).toBe(page);
+  });
+
+  it('is good for 15 minutes from the beginning of the login, also if the login opens the page again', async () => {
+    const visitor = new Visitor(service);
+    const { id } = await goToLogin(visitor, page);
+    await follow(visitor, (await complete(service, id, newUser())).path);
+    {
+      using _clock = moveClock(service, 9 * MINUTE);
+      expect((await follow(visitor, `${page}/${id}`)).page.text).toContain('Open requests');
+    }
+    {
+      using _clock = moveClock(service, 14 * MINUTE);
+      // Deletes logins that have expired.
+      await service.app.get(ExpiryJob).run();
+      expect(textOf(await visitor.get(page))).toContain('Open requests');
+    }
+    using _clock = moveClock(service, 15 * MINUTE);
+    expect(textOf((await follow(visitor, `${page}/${id}`)).page)).not.toContain('Open requests');
+  });
+
+  it.each([1, 12])('ends in all copies when the user closes the page after %d minutes', async (minutes) => {
+    const user = newUser();
+    await linkAccount(user);
+    const visitor = await opened(user);
+    const copy = visitor.copy();
+    using _clock = moveClock(service, minutes * MINUTE);
+    expect(textOf(await copy.get(page))).toContain('Netflix');
+    const closed = await visitor.submit(page, { action: 'log_out' });
+    expect(closed.location).toBe(`${page}?done=logged_out`);
+    expect(textOf(await copy.get(page))).not.toContain('Netflix');
+    const unlinked = await copy.submit(page, { action: 'unlink', id: String(NETFLIX.id) });
+    expect(unlinked.location).toBe(page);
+    expect(await accountsOf(user)).toMatchObject([{ state: 'connected' }]);
   });
 
   it('is bound to the browser and the client, and good for nothing else', async () => {
