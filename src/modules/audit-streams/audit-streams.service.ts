@@ -56,8 +56,8 @@ export class AuditStreamsService {
   }
 
   /**
-   * Creates the stream, which begins with the first entry, or changes and resumes it. Without a new one, the header stays the
-   * same as long as the receiver does.
+   * Creates the stream, which begins with the first entry, or changes and resumes it. Without a new one, the header stays the same if
+   * the origin of the URL does: another path or query on the same origin, which has received the header before, gets it too.
    *
    * @param check throws if the stream, which is locked, is not as expected
    * @throws ApiError INVALID_FIELD
@@ -76,7 +76,7 @@ export class AuditStreamsService {
     const url = normalUrl(request.url);
     const before = await this.transaction.lockRow(AuditStream, { organizationId });
     check(before);
-    const isSameReceiver = before && new URL(before.url).origin === new URL(url).origin;
+    const isSameOrigin = before && new URL(before.url).origin === new URL(url).origin;
     const stream = {
       ...(before ?? START),
       organizationId,
@@ -84,7 +84,7 @@ export class AuditStreamsService {
       format,
       authorizationSealed: authorization
         ? this.repository.seal(organizationId, authorization)
-        : isSameReceiver
+        : isSameOrigin
           ? before.authorizationSealed
           : null,
       ...restartedAt(this.clock.now()),
