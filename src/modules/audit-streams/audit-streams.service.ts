@@ -56,8 +56,8 @@ export class AuditStreamsService {
   }
 
   /**
-   * Creates the stream, which begins with the first entry, or changes and resumes it. Without a new one, the header stays the
-   * same as long as the receiver does.
+   * Creates the stream, which begins with the first entry, or changes and resumes it. Without a new one, the header stays the same if
+   * the origin of the URL does: another path or query on the same origin, which has received the header before, gets it too.
    *
    * @param check throws if the stream, which is locked, is not as expected
    * @throws ApiError INVALID_FIELD
@@ -76,7 +76,7 @@ export class AuditStreamsService {
     const url = normalUrl(request.url);
     const before = await this.transaction.lockRow(AuditStream, { organizationId });
     check(before);
-    const isSameReceiver = before && new URL(before.url).origin === new URL(url).origin;
+    const isSameOrigin = before && new URL(before.url).origin === new URL(url).origin;
     const stream = {
       ...(before ?? START),
       organizationId,
@@ -84,15 +84,15 @@ export class AuditStreamsService {
       format,
       authorizationSealed: authorization
         ? this.repository.seal(organizationId, authorization)
-        : isSameReceiver
+        : isSameOrigin
           ? before.authorizationSealed
           : null,
       ...restartedAt(this.clock.now()),
     };
     await this.transaction.manager.upsert(AuditStream, stream, ['organizationId']);
     const changes = changesBetween(before ? auditedOf(before) : {}, auditedOf({ url, format }));
-    // A new header and the end of a pause are changes that the entry does not describe.
-    const isSame = before?.pausedAt === null && authorization === undefined;
+    // A new header, a new secret in the URL and the end of a pause are changes that the entry does not describe.
+    const isSame = before?.pausedAt === null && before.url === url && authorization === undefined;
     if (isSame && changes.length === 0) return;
     const target = { name: new URL(url).host };
     await this.auditLog.record({ action: 'audit_stream.update', actor, target, changes });

@@ -30,6 +30,10 @@ export class UserLoginsService extends UserLogins {
     await this.sessions.endAll(userId);
   }
 
+  override removeUnapprovedPasskeys(userId: string): Promise<readonly string[]> {
+    return this.passkeys.removeUnapproved(userId);
+  }
+
   override lastLogins(userIds: readonly string[]): Promise<ReadonlyMap<string, Date>> {
     return this.browsers.lastLogins(userIds);
   }

@@ -10,4 +10,4 @@ export { MERCHANT_ACCOUNT_STATE } from './merchant-account.entity.js';
 export { MerchantAccountsModule } from './merchant-accounts.module.js';
 export { MerchantAccountsRepository } from './merchant-accounts.repository.js';
 export { MERCHANT_ACCOUNT_DISCONNECTED, MERCHANT_ACCOUNT_NOT_FOUND } from './merchant-accounts-errors.js';
-export { MerchantAccountsService } from './merchant-accounts.service.js';
+export { MerchantAccountsService, type AccountCheck } from './merchant-accounts.service.js';

@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { MoreThan } from 'typeorm';
 import { AccessibleClients, type RequestingOrganization } from '../../infrastructure/auth/index.js';
-import { Transaction, Transactional } from '../../infrastructure/database/index.js';
+import { Transaction, Transactional, type Check } from '../../infrastructure/database/index.js';
 import type { AttributedClient, RequestAttribution } from '../../infrastructure/http/index.js';
 import { CursorCodec, type CursorScope } from '../../infrastructure/crypto/index.js';
 import { cutToPage, type RequestedPage } from '../../infrastructure/paging/index.js';
@@ -15,6 +15,9 @@ import type {
 } from './merchant-accounts.dto.js';
 import { type AccountKey } from './merchant-accounts.repository.js';
 import { MERCHANT_ACCOUNT_DISCONNECTED, MERCHANT_ACCOUNT_NOT_FOUND } from './merchant-accounts-errors.js';
+
+/** Throws if the account, which is connected and locked, is not as expected. */
+export type AccountCheck = Check<Pick<MerchantAccount, 'stateSetAt'>>;
 
 /**
  * Accounts of users at merchants: whether they are connected, and since when. The statement that publishes an `AUTHENTICATED` or
@@ -37,10 +40,11 @@ export class MerchantAccountsService {
    * @throws ApiError MERCHANT_ACCOUNT_NOT_FOUND if the user has never signed in
    * @throws ApiError MERCHANT_ACCOUNT_DISCONNECTED if the account is disconnected
    */
-  async lockConnected(key: AccountKey): Promise<MerchantAccount> {
+  async lockConnected(key: AccountKey, check?: AccountCheck): Promise<MerchantAccount> {
     const account = await this.transaction.lockRow(MerchantAccount, key);
     if (!account) throw MERCHANT_ACCOUNT_NOT_FOUND.error();
     if (account.state === 'disconnected') throw MERCHANT_ACCOUNT_DISCONNECTED.error();
+    check?.(account);
     return account;
   }
 
@@ -62,8 +66,8 @@ export class MerchantAccountsService {
    * @throws ApiError MERCHANT_ACCOUNT_NOT_FOUND or MERCHANT_ACCOUNT_DISCONNECTED, like `lockConnected`
    */
   @Transactional()
-  async disconnect(key: AccountKey): Promise<MerchantAccountResponse> {
-    const account = await this.lockConnected(key);
+  async disconnect(key: AccountKey, check?: AccountCheck): Promise<MerchantAccountResponse> {
+    const account = await this.lockConnected(key, check);
     const unlinkedAt = this.clock.now();
     // The clock of the publisher that connected the account may be ahead. An event before that must not connect it again.
     const stateSetAt = new Date(Math.max(unlinkedAt.getTime(), account.stateSetAt.getTime()));

@@ -5,6 +5,7 @@ import type { AttributedClient, RequestAttribution } from '../../infrastructure/
 import {
   MerchantAccountsRepository,
   MerchantAccountsService,
+  type AccountCheck,
   type MerchantAccountResponse,
 } from '../merchant-accounts/index.js';
 import { MerchantGatewayService } from './merchant-gateway.service.js';
@@ -32,9 +33,10 @@ export class UnlinkingService implements UserDataHolder {
     { clientId, environment }: AttributedClient,
     { external_user_id: externalUserId, merchant_id: merchantId }: UnlinkAccountRequest,
     attribution: RequestAttribution,
+    check?: AccountCheck,
   ): Promise<MerchantAccountResponse> {
     attribution.externalUserId = externalUserId;
-    const account = await this.accounts.disconnect({ clientId, externalUserId, merchantId });
+    const account = await this.accounts.disconnect({ clientId, externalUserId, merchantId }, check);
     await this.gateway.undoLater([{ clientId, environment, signInId: account.session_id }]);
     return account;
   }

@@ -3,6 +3,11 @@ import { firstCharacters } from '../../infrastructure/validation/index.js';
 import { REASONS, RefusedLogin, type ProviderIdentity } from './identity-provider.js';
 
 const MAX_EMAIL_LENGTH = 254;
+/**
+ * The Kelvin sign is the only character outside ASCII whose lower case is an ASCII letter, `k`: an address with it would become that of
+ * another person.
+ */
+const FALSE_K = /\u212a/;
 /** Quoted names, spaces and several addresses are not one mailbox. Control, format and unassigned characters cannot be seen. */
 const NOT_A_MAILBOX = /["\s\p{C}]|@.*@/u;
 const SUBJECT = /^[^\p{C}\p{Zl}\p{Zp}]{1,255}$/u;
@@ -16,7 +21,13 @@ const SUBJECT = /^[^\p{C}\p{Zl}\p{Zp}]{1,255}$/u;
 export function mailboxIn(value: unknown): string | undefined {
   if (value === undefined || value === null || value === '') return undefined;
   if (!isMailbox(value)) throw new RefusedLogin(REASONS.invalidEmail);
-  return value.toLowerCase();
+  return lowerCaseOf(value);
+}
+
+/** Returns an address in lower case, in which it identifies a person. @throws RefusedLogin if that makes it another one */
+export function lowerCaseOf(address: string): string {
+  if (FALSE_K.test(address)) throw new RefusedLogin(REASONS.invalidEmail);
+  return address.toLowerCase();
 }
 
 /** Returns whether a text is one address, as `mailboxIn` reads it. */

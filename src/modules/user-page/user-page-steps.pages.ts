@@ -3,6 +3,8 @@ import { requestOrigin } from '../../infrastructure/http/index.js';
 import {
   FormTokens,
   PageRoute,
+  requireUnchanged,
+  submitted,
   Visit,
   type PageResponse,
   type PageVisit,
@@ -11,8 +13,15 @@ import { perMinute } from '../../infrastructure/rate-limiting/index.js';
 import { AgentSettingsService, IdentificationsService } from '../agent-authorization/index.js';
 import { OrganizationsService } from '../organizations/index.js';
 import { UserPageConfiguration } from './user-page.configuration.js';
-import { closedPage, confirmPage, startPage, unavailablePage, userPage } from './user-page.pages.js';
-import { END_ACTIONS, UserPageService, type EndAction } from './user-page.service.js';
+import {
+  closedPage,
+  confirmPage,
+  shownAccountOf,
+  startPage,
+  unavailablePage,
+  userPage,
+} from './user-page.pages.js';
+import { END_ACTIONS, UserPageService, type EndAction, type PageUser } from './user-page.service.js';
 import { loginOf, userPagePathOf, UserSessions } from './user-sessions.js';
 
 const PAGE = {
@@ -52,7 +61,7 @@ export class UserPage {
     if (!client) return unavailablePage();
     const organization = await this.organizations.nameOf(client.organizationId);
     const path = userPagePathOf(client);
-    const session = this.sessions.find(client, request);
+    const session = await this.sessions.find(client, request);
     if (query['done'] === 'logged_out' && !session) return closedPage(organization, path);
     if (!session)
       return this.identifications.canLogIn(client)
@@ -60,10 +69,7 @@ export class UserPage {
         : unavailablePage(organization);
     const user = { client, externalUserId: session.externalUserId };
     const action = endActionIn(query['action']);
-    if (action) {
-      const thing = await this.page.find(user, action, textIn(query['id']) ?? '');
-      return thing ? confirmPage({ ...client, organization, path }, thing) : { redirectTo: path };
-    }
+    if (action) return this.confirm(user, organization, action, textIn(query['id']) ?? '');
     const starts = { agents: textIn(query['agents']), accounts: textIn(query['accounts']) };
     const overview = await this.page.overview(user, starts);
     const ended = query['done'] === undefined ? undefined : session.ended;
@@ -96,7 +102,7 @@ export class UserPage {
       const browser = this.browsers.identify(request, response);
       return { redirectTo: await this.identifications.begin(client, loginOf(client), browser) };
     }
-    const session = this.sessions.find(client, request);
+    const session = await this.sessions.find(client, request);
     if (!session) return { redirectTo: path };
     if (action === 'log_out') {
       await this.sessions.close(client, visit);
@@ -106,10 +112,29 @@ export class UserPage {
     if (!end) return { redirectTo: path };
     const user = { client, externalUserId: session.externalUserId };
     const id = form.get('id') ?? '';
-    const thing = await this.page.find(user, end, id);
-    await this.page[end](user, id, requestOrigin(request));
-    if (thing) this.sessions.remember(client, session, { ...thing, since: thing.since.toISOString() }, visit);
-    return { redirectTo: `${path}?done=${DONE[end]}` };
+    return submitted(
+      async () => {
+        const thing = await this.page.find(user, end, id);
+        await this.page[end](user, id, requestOrigin(request), ({ stateSetAt }) =>
+          requireUnchanged(form, shownAccountOf(stateSetAt)),
+        );
+        if (thing)
+          this.sessions.remember(client, session, { ...thing, since: thing.since.toISOString() }, visit);
+        return { redirectTo: `${path}?done=${DONE[end]}` };
+      },
+      async () => this.confirm(user, await this.organizations.nameOf(client.organizationId), end, id),
+    );
+  }
+
+  private async confirm(
+    user: PageUser,
+    organization: string,
+    action: EndAction,
+    id: string,
+  ): Promise<PageResponse> {
+    const path = userPagePathOf(user.client);
+    const thing = await this.page.find(user, action, id);
+    return thing ? confirmPage({ ...user.client, organization, path }, thing) : { redirectTo: path };
   }
 }
 

@@ -6,14 +6,18 @@ import {
   Details,
   Foreign,
   Form,
+  FormProblem,
   isolated,
   Moment,
   Notice,
   noticePage,
   pathWith,
   RelativeTime,
+  Seen,
   type Page,
+  type ShownValues,
 } from '../../infrastructure/pages/index.js';
+import { timeInUtc } from '../../infrastructure/time/index.js';
 import { SCOPES_IN_WORDS } from '../agent-authorization/index.js';
 import type { Endable, EndAction, UserOverview } from './user-page.service.js';
 import type { EndedThing } from './user-sessions.js';
@@ -204,6 +208,7 @@ export function confirmPage({ organization, path }: PageData, thing: Endable): P
     title,
     content: (
       <>
+        <FormProblem />
         <Details
           entries={[
             ['Where it runs', host],
@@ -214,6 +219,7 @@ export function confirmPage({ organization, path }: PageData, thing: Endable): P
         <Form action={path}>
           <input type="hidden" name="action" value={action} />
           <input type="hidden" name="id" value={id} />
+          {action === 'unlink' ? <Seen values={shownAccountOf(since)} /> : null}
           <div class="actions">
             <button class="danger">{BUTTONS[action]}</button>
             <ButtonLink to={path} kind="second">
@@ -225,6 +231,9 @@ export function confirmPage({ organization, path }: PageData, thing: Endable): P
     ),
   };
 }
+
+/** Which connection of an account the user unlinks, for `requireUnchanged`. */
+export const shownAccountOf = (since: Date): ShownValues => ({ Connected: timeInUtc(since) });
 
 /** Says exactly what has ended: several assistants can have the same name. */
 function Ended(props: EndedThing & Pick<PageData, 'organization'>): VNode {

@@ -9,7 +9,11 @@ import {
   type AgentIssuer,
 } from '../agent-authorization/index.js';
 import { AuditLog } from '../audit-logs/index.js';
-import { MerchantAccountsService, type MerchantAccountPage } from '../merchant-accounts/index.js';
+import {
+  MerchantAccountsService,
+  type AccountCheck,
+  type MerchantAccountPage,
+} from '../merchant-accounts/index.js';
 import { UnlinkingService } from '../merchant-gateway/index.js';
 import { SignInLinksService, type SignInLinkResponse } from '../sign-in-links/index.js';
 
@@ -105,11 +109,12 @@ export class UserPageService {
     await this.connections.end(client, id, { action: 'agent.disconnect', actor });
   }
 
-  async unlink(user: PageUser, merchant: string, origin: RequestOrigin): Promise<void> {
+  /** @param check throws if the account was connected again: unlike an agent or a link, it still has the same ID then */
+  async unlink(user: PageUser, merchant: string, origin: RequestOrigin, check: AccountCheck): Promise<void> {
     if (!MERCHANT_ID.test(merchant)) return;
     await unlessRefused(() =>
       this.auditLog.inTurn(user.client.organizationId, () =>
-        this.unlinkAndRecord(user, Number(merchant), origin),
+        this.unlinkAndRecord(user, Number(merchant), origin, check),
       ),
     );
   }
@@ -119,9 +124,10 @@ export class UserPageService {
     { client, externalUserId }: PageUser,
     merchantId: number,
     origin: RequestOrigin,
+    check: AccountCheck,
   ): Promise<void> {
     const request = { external_user_id: externalUserId, merchant_id: merchantId };
-    const { merchant } = await this.unlinking.unlink(client, request, {});
+    const { merchant } = await this.unlinking.unlink(client, request, {}, check);
     const { organizationId, environment } = client;
     await this.auditLog.record({
       action: 'merchant_account.unlink',

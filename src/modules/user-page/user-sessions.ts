@@ -8,11 +8,12 @@ import { IdentificationsService, type AgentIssuer, type PageLogin } from '../age
 import type { Endable } from './user-page.service.js';
 
 const COOKIE = 'user_page';
-/** Milliseconds after the end of the login, which is 10 minutes after it began. */
-const LONGER_THAN_LOGIN = 5 * MINUTE;
+/** Milliseconds from the beginning of the login. */
+const LIFETIME = 15 * MINUTE;
 
 /** A user who has opened the page, until `expiresAt`. */
 interface UserSession {
+  readonly loginId: string;
   readonly externalUserId: string;
   readonly expiresAt: number;
   /** What the user has just ended, which no longer exists when the page says so. */
@@ -28,8 +29,8 @@ interface RequestAndResponse {
 export type EndedThing = Omit<Endable, 'since'> & { readonly since: string };
 
 /**
- * The cookie with which a user stays on the page: for 15 minutes from the beginning of the login, in one browser, at one API client. No
- * other route reads it, and nothing is stored. It is sealed, so that it does not show the user.
+ * The cookie with which a user stays on the page: for 15 minutes from the beginning of the login, in one browser, at one API client, and
+ * until the login ends. No other route reads it. It is sealed, so that it does not show the user.
  */
 @Injectable()
 export class UserSessions {
@@ -49,20 +50,22 @@ export class UserSessions {
     const login = await this.identifications.findFinished(client, loginId, loginOf(client), browser);
     if (!login || login.externalUserId === null || browser === undefined) return false;
     const { externalUserId } = login;
-    const expiresAt = login.expiresAt.getTime() + LONGER_THAN_LOGIN;
-    this.set(client, browser, { externalUserId, expiresAt }, response);
+    const expiresAt = login.createdAt.getTime() + LIFETIME;
+    // Without the login, the page would be closed.
+    if (!(await this.identifications.keep(login, new Date(expiresAt)))) return false;
+    this.set(client, browser, { loginId, externalUserId, expiresAt }, response);
     return true;
   }
 
   /** Remembers what the user has ended, or forgets it, once the page has said so. */
   remember(
     client: AgentIssuer,
-    { externalUserId, expiresAt }: UserSession,
+    session: UserSession,
     ended: EndedThing | undefined,
     { request, response }: RequestAndResponse,
   ): void {
     const browser = browserOf(request);
-    if (browser !== undefined) this.set(client, browser, { externalUserId, expiresAt, ended }, response);
+    if (browser !== undefined) this.set(client, browser, { ...session, ended }, response);
   }
 
   private set(client: AgentIssuer, browser: string, session: UserSession, response: Response): void {
@@ -70,8 +73,17 @@ export class UserSessions {
     setCookie(response, COOKIE, sealed.toString('base64url'), new Date(session.expiresAt));
   }
 
-  /** Returns who has opened the page, if the cookie says so. */
-  find(client: AgentIssuer, request: Request): UserSession | undefined {
+  /** Returns who has opened the page, if the cookie says so and the page was not closed since: somebody may have copied the cookie. */
+  async find(client: AgentIssuer, request: Request): Promise<UserSession | undefined> {
+    const session = this.sessionIn(client, request);
+    if (!session) return undefined;
+    const { loginId } = session;
+    const login = loginOf(client);
+    const isOpen = await this.identifications.findFinished(client, loginId, login, browserOf(request));
+    return isOpen && session;
+  }
+
+  private sessionIn(client: AgentIssuer, request: Request): UserSession | undefined {
     const browser = browserOf(request);
     const cookie = cookieOf(request, COOKIE);
     if (browser === undefined || cookie === undefined) return undefined;

@@ -258,7 +258,8 @@ export class WebhookEndpointsService implements WebhookFilterOptions {
   }
 
   /**
-   * Changes the headers. Another receiver gets none of the old ones: otherwise, a new URL would reveal values that are never returned.
+   * Changes the headers. A URL with another origin gets none of the old ones, because it would reveal values that are never returned. With
+   * another path or query on the same origin, which has received the headers before, they stay.
    *
    * @param url the new one, if it changes
    * @returns whether this changed anything; the same value again counts as a change

@@ -32,6 +32,14 @@ async function changes(): Promise<Change[] | null> {
   return entry?.changes ?? null;
 }
 
+/** How many entries the audit log has. */
+async function entries(): Promise<number> {
+  const rows = await service.database.query('SELECT FROM audit_log WHERE organization_id = $1', [
+    owner.organizationId,
+  ]);
+  return rows.length;
+}
+
 describe('An entry of the audit log says what changed', () => {
   it('names the fields of a user', async () => {
     const { id, email } = await addUserAt(owner, someDomain());
@@ -107,17 +115,30 @@ describe('An entry of the audit log says what changed', () => {
       { allowed_agents: 'any', allowed_hosts: 'agent.example.com', login_url: '' },
     ],
   ])('is not written if %s is saved without changes', async (_what, path, fields) => {
-    const count = async () =>
-      (
-        await service.database.query('SELECT FROM audit_log WHERE organization_id = $1', [
-          owner.organizationId,
-        ])
-      ).length;
-    const before = await count();
+    const before = await entries();
     for (const saved of [1, 2, 3]) {
       expect([saved, (await submit(path, fields)).status]).toEqual([saved, 303]);
-      expect([saved, await count()]).toEqual([saved, before + 1]);
+      expect([saved, await entries()]).toEqual([saved, before + 1]);
     }
+  });
+
+  it.each([
+    ['an audit stream', 'audit-stream', 'url', { format: 'json' }],
+    ['the settings of agents', 'development/agents/settings', 'login_url', { allowed_agents: 'any' }],
+  ])('does not contain the secrets in the URL of %s, but records that one changed', async (...row) => {
+    const [, path, field, fields] = row;
+    const save = async (url: string): Promise<Change[] | null> => {
+      const before = await entries();
+      expect((await submit(path, { ...fields, [field]: url })).status).toBe(303);
+      expect(await entries()).toBe(before + 1);
+      return changes();
+    };
+    const url = `https://${field.replace('_', '-')}.example.com/a`;
+    await save(url);
+    const masked = `${url}?token=***`;
+    expect(await save(`${url}?token=s3cr3t-of-before`)).toEqual([{ field, from: url, to: masked }]);
+    expect(await save(`${url}?token=s3cr3t-of-after`)).toBeNull();
+    expect(await save(url)).toEqual([{ field, from: masked, to: url }]);
   });
 
   it('limits each value to 256 characters, also in operation 4 and the export', async () => {

@@ -537,6 +537,20 @@ describe('A response of a SAML provider', () => {
     await expectLogin(user.email);
   });
 
+  it('does not find a user whose NameID has the letter k in place of a Kelvin sign', async () => {
+    const user = await addUserAt(organization, organization.domain, 'k');
+    const format = 'urn:oasis:names:tc:SAML:1.1:nameid-format:emailAddress';
+    const log = async (nameId: string, email: string): Promise<PageResponse> => {
+      const visitor = new Visitor(service);
+      const url = await begin(visitor, user.email);
+      const account = { nameId, email };
+      return deliver(visitor, await provider.respondTo(url, organization.metadata, account, { format }));
+    };
+    expect((await log(user.email, user.email)).status).toBe(303);
+    const { status, text } = await log(`\u212a${user.email.slice(1)}`, `other@${organization.domain}`);
+    expect([status, text]).toEqual([403, expect.stringContaining('email address that is not valid')]);
+  });
+
   const CLAIMS = 'http://schemas.xmlsoap.org/ws/2005/05/identity/claims';
   it.each<[string, string, Record<string, string>]>([
     ['Okta', '1.1:nameid-format:unspecified', { email: 'email', groups: 'Everyone' }],

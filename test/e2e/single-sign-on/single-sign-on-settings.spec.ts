@@ -95,8 +95,8 @@ async function logIn(
   { id, provider: at }: Organization,
   email: string,
   more: Record<string, unknown> = {},
+  visitor = new Visitor(service),
 ): Promise<{ visitor: Visitor; response: PageResponse }> {
-  const visitor = new Visitor(service);
   const url = providerUrl(await visitor.fill('/login', { step: 'address', email }));
   const query = at.respondTo(url, claims(email, more));
   return { visitor, response: await visitor.get(`/sso/oidc/${id}?${query.toString()}`) };
@@ -112,6 +112,31 @@ async function setUpSecondFactor(visitor: Visitor): Promise<string> {
   expect((await visitor.submit(`${FACTOR}/enable`, { code })).status).toBe(200);
   return secret;
 }
+
+/** Adds a passkey to the account of a user who is logged in. */
+async function addPasskey(visitor: Visitor, name = 'Phone'): Promise<Authenticator> {
+  const authenticator = new Authenticator('https://dashboard.example.com');
+  const passkeys = '/account/passkeys';
+  await visitor.get(passkeys);
+  const options = JSON.parse((await visitor.submit(`${passkeys}/options`)).text) as CreationOptions;
+  const credential = authenticator.create(options);
+  expect((await visitor.submit(passkeys, { name, credential })).status).toBe(303);
+  return authenticator;
+}
+
+async function logInWithPasskey(
+  authenticator: Authenticator,
+): Promise<{ visitor: Visitor; response: PageResponse }> {
+  const visitor = new Visitor(service);
+  await visitor.get('/login');
+  const asked = await visitor.submit('/login/passkey/options');
+  const credential = authenticator.get(JSON.parse(asked.text) as RequestOptions);
+  return { visitor, response: await visitor.submit('/login/passkey', { credential }) };
+}
+
+/** Logs in at the provider at this moment, which makes the login recent. */
+const logInNow = (organization: Organization, email: string) =>
+  logIn(organization, email, { auth_time: Math.floor(Date.now() / SECOND) });
 
 /** Has a user with this role enable the provider. */
 async function enableAs({ id, organizationId }: Organization, role: DashboardRole): Promise<void> {
@@ -893,23 +918,19 @@ describe('Single sign-on that is required', () => {
       const { organizationId, login } = organization;
       const user = await addUserAt(organization, organization.domain);
       const other = await service.login('admin', organizationId);
-      const justNow = { auth_time: Math.floor(Date.now() / SECOND) };
-      const { visitor } = await logIn(organization, user.email, justNow);
+      const { visitor } = await logInNow(organization, user.email);
 
-      const authenticator = new Authenticator('https://dashboard.example.com');
-      const passkeys = '/account/passkeys';
-      await visitor.get(passkeys);
-      const options = JSON.parse((await visitor.submit(`${passkeys}/options`)).text) as CreationOptions;
-      const created = authenticator.create(options);
-      expect((await visitor.submit(passkeys, { name: 'Phone', credential: created })).status).toBe(303);
+      const authenticator = await addPasskey(visitor);
 
-      const secret = await setUpSecondFactor(visitor);
+      const beforeFactor = new Visitor(service);
+      await beforeFactor.logIn(user.email, user.password);
+      const secret = await setUpSecondFactor(beforeFactor);
       const enterCode = async (each: Visitor): Promise<void> => {
         await service.app.get(DashboardUsersRepository).change(user.id, { totpLastStep: null });
         const code = totpCode(secret, Date.now());
         expect((await each.fill('/login/second-factor', { code })).status).toBe(303);
       };
-      const { visitor: inTwoSteps, response } = await logIn(organization, user.email, justNow);
+      const { visitor: inTwoSteps, response } = await logInNow(organization, user.email);
       expect(response.location).toMatch(/^\/login\/second-factor/);
       await enterCode(inTwoSteps);
 
@@ -930,11 +951,8 @@ describe('Single sign-on that is required', () => {
       expect((await service.request('/me', { token })).status).toBe(401);
       expect((await approve()).status).toBe(approver === 'owner' ? 200 : 400);
 
-      const withPasskey = new Visitor(service);
-      await withPasskey.get('/login');
-      const asked = await withPasskey.submit('/login/passkey/options');
-      const credential = authenticator.get(JSON.parse(asked.text) as RequestOptions);
-      expect((await withPasskey.submit('/login/passkey', { credential })).status).toBe(303);
+      const { visitor: withPasskey, response: opened } = await logInWithPasskey(authenticator);
+      expect(opened.status).toBe(303);
 
       for (const each of [visitor, inTwoSteps, withPasskey]) {
         const change = await each.fill(`/dashboard/users/${other.userId}/change`, { role: 'owner' });
@@ -1044,6 +1062,102 @@ describe('A login at the provider', () => {
     await organization.visitor.fill(`/dashboard/users/${id}/unlink`, {});
     expect((await visitor.get('/account')).status).toBe(303);
     expect((await users.find(id))?.accessVersion).toBe(version + 1);
+  });
+
+  it('that was unlinked leaves no passkey behind that was added while no owner approved the provider', async () => {
+    const organization = await setUp();
+    const { visitor: owner, domain, login: ownerLogin } = organization;
+    const user = await addUserAt(organization, domain);
+    const withPassword = new Visitor(service);
+    await withPassword.logIn(user.email, user.password);
+    const own = await addPasskey(withPassword, 'Laptop');
+    await enableAs(organization, 'admin');
+    const { visitor } = await logInNow(organization, user.email);
+    const [first, second] = [await addPasskey(visitor, 'Phone'), await addPasskey(visitor, 'Tablet')];
+    const { visitor: withPasskey } = await logInWithPasskey(first);
+
+    await owner.fill(`/dashboard/users/${user.id}/unlink`, {});
+    expect((await withPasskey.get('/account')).status).toBe(303);
+    for (const each of [first, second]) expect((await logInWithPasskey(each)).response.status).toBe(403);
+    expect((await logInWithPasskey(own)).response.status).toBe(303);
+    expect(
+      await service.database.query(
+        `SELECT target_name, changes FROM audit_log WHERE action = 'auth.passkey_remove' AND actor_email = $1`,
+        [ownerLogin.email],
+      ),
+    ).toEqual([{ target_name: user.email, changes: [{ field: 'passkeys', from: 'Phone, Tablet', to: '' }] }]);
+    expect(await mailsTo(service, user.email)).toEqual(
+      expect.arrayContaining([expect.stringContaining('A passkey was removed from your account')]),
+    );
+  });
+
+  it('through a provider that an owner enabled keeps its passkeys when it is unlinked', async () => {
+    const organization = await setUp();
+    const { email, id } = await addUserAt(organization, organization.domain);
+    const authenticator = await addPasskey((await logInNow(organization, email)).visitor);
+    await organization.visitor.fill(`/dashboard/users/${id}/unlink`, {});
+    expect((await logInWithPasskey(authenticator)).response.status).toBe(303);
+  });
+
+  it('leaves no session or passkey behind that was made while it was unlinked', async () => {
+    const organization = await setUp();
+    const { id, email } = await addUserAt(organization, organization.domain);
+    await enableAs(organization, 'admin');
+    const { visitor } = await logInNow(organization, email);
+    const first = await addPasskey(visitor);
+    const second = new Authenticator('https://dashboard.example.com');
+    const passkeys = '/account/passkeys';
+    await visitor.get(passkeys);
+    const created = second.create(
+      JSON.parse((await visitor.submit(`${passkeys}/options`)).text) as CreationOptions,
+    );
+    const page = `/dashboard/users/${id}`;
+    await organization.visitor.get(`${page}/unlink`);
+    const unlinked = await changeInTurn(service, { id }, [
+      async () => (await logInWithPasskey(first)).response,
+      () => visitor.submit(passkeys, { name: 'Tablet', credential: created }),
+      () => organization.visitor.submit(`${page}/unlink`),
+    ]);
+    expect(unlinked?.location).toBe(`${page}?done=unlink`);
+    expect(await sessionsOf(service, { id })).toBe(0);
+    expect(await service.database.query('SELECT 1 FROM passkey WHERE user_id = $1', [id])).toEqual([]);
+  });
+
+  it('that no owner approved cannot set up a second factor or create recovery codes', async () => {
+    const organization = await setUp();
+    const user = await addUserAt(organization, organization.domain);
+    const refusal = 'an identity provider that no owner has approved';
+    const refused = ({ status, text }: PageResponse): void =>
+      expect([status, text]).toEqual([403, expect.stringContaining(refusal)]);
+    await enableAs(organization, 'admin');
+    const { visitor } = await logInNow(organization, user.email);
+    const { visitor: withPasskey } = await logInWithPasskey(await addPasskey(visitor));
+    for (const each of [visitor, withPasskey]) {
+      const page = await each.fill(FACTOR, {}, `${FACTOR}/setup`);
+      refused(page);
+      expect(page.text).toContain('Set up two-factor authentication');
+    }
+
+    // A secret that was prepared in the same browser before cannot be enabled either.
+    const browser = new Visitor(service);
+    await browser.logIn(user.email, user.password);
+    await browser.fill(FACTOR, {}, `${FACTOR}/setup`);
+    const { text } = await browser.get(`${FACTOR}/setup`);
+    const secret = (/<code class="secret">([A-Z2-7 ]+)</.exec(text)?.[1] ?? '').replaceAll(' ', '');
+    rememberSecret(secret);
+    const { visitor: sameBrowser } = await logIn(
+      organization,
+      user.email,
+      { auth_time: Math.floor(Date.now() / SECOND) },
+      browser,
+    );
+    await sameBrowser.get(`${FACTOR}/setup`);
+    refused(await sameBrowser.submit(`${FACTOR}/enable`, { code: totpCode(secret, Date.now()) }));
+    expect((await service.app.get(DashboardUsersRepository).find(user.id))?.totpEnabledAt).toBeNull();
+
+    await service.app.get(DashboardUsersRepository).change(user.id, { totpEnabledAt: new Date() });
+    await visitor.get(FACTOR);
+    refused(await visitor.submit(`${FACTOR}/recovery-codes`, { password: user.password }));
   });
 
   it('counts as two factors only if the organization says so', async () => {

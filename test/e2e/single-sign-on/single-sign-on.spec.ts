@@ -510,10 +510,11 @@ describe('A login through an identity provider', () => {
     ['half a character', (email: string) => `\ud800${email}`],
     ['a name and an address', (email: string) => `Ada <${email}>`],
     ['a space', (email: string) => ` ${email}`],
+    ['a Kelvin sign', (email: string) => `\u212a${email.slice(1)}`],
     ['a list of two', (email: string) => [email, 'a@b.example']],
     ['too many characters', (email: string) => 'a'.repeat(250) + email],
   ])('is refused if the address is not one mailbox: %s', async (_what, change) => {
-    const user = await addUser();
+    const user = await addUserAt(organization, organization.domain, 'k');
     const email = change(user.email);
     const { visitor, response } = await logIn(user, { ...claimsOf(user), email });
     expectRefused(response, visitor, 'The identity provider sent an email address that is not valid.');

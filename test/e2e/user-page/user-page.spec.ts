@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { ExpiryJob } from '../../../src/infrastructure/database/index.js';
 import { MINUTE } from '../../../src/infrastructure/time/index.js';
 import { auditEntries } from '../../support/logs/audited.js';
 import { LoginAgent } from '../../support/agents/agent-logins.js';
@@ -17,7 +18,7 @@ import {
   newUser,
   pathOf,
 } from '../../support/agents/user-links.js';
-import { BEHIND_PROXY, linkTo, textOf, Visitor } from '../../support/pages/visitor.js';
+import { BEHIND_PROXY, linkTo, seenOn, textOf, Visitor } from '../../support/pages/visitor.js';
 
 const service = useTestApp(BEHIND_PROXY);
 let owner: Login;
@@ -184,6 +185,39 @@ describe('The page of a user', () => {
     expect((await visitor.get(page)).text).toContain(asks('disconnect', second).replace('&', '&amp;'));
   });
 
+  it('does not unlink an account that was connected again after the user was asked, and says so', async () => {
+    const user = newUser();
+    await linkAccount(user);
+    const setSince = (since: string) =>
+      service.database.query('UPDATE merchant_account SET since = $2 WHERE external_user_id = $1', [
+        user,
+        since,
+      ]);
+    await setSince('2026-05-04T00:00:00Z');
+    const visitor = await opened(user);
+    const fields = { action: 'unlink', id: String(NETFLIX.id) };
+    const asked = await visitor.get(`${page}?${new URLSearchParams(fields)}`);
+    const first = seenOn(asked.text);
+    const body = { external_user_id: user, merchant_id: NETFLIX.id };
+    const ended = await service.request('/accounts/unlink', { body, as: service.development });
+    expect(ended.status).toBe(200);
+    await linkAccount(user);
+    await setSince('2026-05-05T08:15:30Z');
+
+    const refused = await visitor.submit(page, { ...fields, seen: first });
+    expect([refused.status, textOf(refused)]).toEqual([400, expect.stringContaining('was changed after')]);
+    expect(textOf(refused)).toContain('Connected: 2026-05-05 08:15:30 UTC');
+    expect(linkTo('Go back', refused.text)).toBe(page);
+    expect(await accountsOf(user)).toMatchObject([{ state: 'connected' }]);
+    // The page that says so asks again.
+    const { location } = await visitor.submit(page, { ...fields, seen: seenOn(refused.text) });
+    expect(location).toBe(`${page}?done=unlinked`);
+    expect(await accountsOf(user)).toMatchObject([{ state: 'disconnected' }]);
+    // A button that was pressed twice says that the account has ended.
+    const again = await visitor.submit(page, { ...fields, seen: first });
+    expect(again.location).toBe(`${page}?done=unlinked`);
+  });
+
   it('asks about nothing of other users, and only users who have logged in', async () => {
     const victim = newUser();
     const connection = await connectAgent(victim);
@@ -243,6 +277,39 @@ describe('The cookie of the page', () => {
     const late = await visitor.get(page);
     expect(textOf(late)).not.toContain('Open requests');
     expect((await visitor.submit(page, { action: 'unlink', id: '16' })).location).toBe(page);
+  });
+
+  it('is good for 15 minutes from the beginning of the login, also if the login opens the page again', async () => {
+    const visitor = new Visitor(service);
+    const { id } = await goToLogin(visitor, page);
+    await follow(visitor, (await complete(service, id, newUser())).path);
+    {
+      using _clock = moveClock(service, 9 * MINUTE);
+      expect((await follow(visitor, `${page}/${id}`)).page.text).toContain('Open requests');
+    }
+    {
+      using _clock = moveClock(service, 14 * MINUTE);
+      // Deletes logins that have expired.
+      await service.app.get(ExpiryJob).run();
+      expect(textOf(await visitor.get(page))).toContain('Open requests');
+    }
+    using _clock = moveClock(service, 15 * MINUTE);
+    expect(textOf((await follow(visitor, `${page}/${id}`)).page)).not.toContain('Open requests');
+  });
+
+  it.each([1, 12])('ends in all copies when the user closes the page after %d minutes', async (minutes) => {
+    const user = newUser();
+    await linkAccount(user);
+    const visitor = await opened(user);
+    const copy = visitor.copy();
+    using _clock = moveClock(service, minutes * MINUTE);
+    expect(textOf(await copy.get(page))).toContain('Netflix');
+    const closed = await visitor.submit(page, { action: 'log_out' });
+    expect(closed.location).toBe(`${page}?done=logged_out`);
+    expect(textOf(await copy.get(page))).not.toContain('Netflix');
+    const unlinked = await copy.submit(page, { action: 'unlink', id: String(NETFLIX.id) });
+    expect(unlinked.location).toBe(page);
+    expect(await accountsOf(user)).toMatchObject([{ state: 'connected' }]);
   });
 
   it('is bound to the browser and the client, and good for nothing else', async () => {

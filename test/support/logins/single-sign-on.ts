@@ -98,6 +98,7 @@ export function providerUrl({ headers, text }: PageResponse): string {
 }
 
 /** Adds a user with a password, whose address is in the domain. */
-export async function addUserAt(owner: Owner, domain: string): Promise<TestUser> {
-  return addUser(owner.service, owner.organizationId, `${randomBytes(6).toString('hex')}@${domain}`);
+export async function addUserAt(owner: Owner, domain: string, beginning = ''): Promise<TestUser> {
+  const name = `${beginning}${randomBytes(6).toString('hex')}`;
+  return addUser(owner.service, owner.organizationId, `${name}@${domain}`);
 }

@@ -31,7 +31,15 @@ export const LOGIN_LIFETIME = 10 * MINUTE;
 /** A login of a user at the partner, for any purpose. */
 export type Identification = Pick<
   AgentAuthorization,
-  'id' | 'clientId' | 'purpose' | 'continueAt' | 'browserHash' | 'status' | 'externalUserId' | 'expiresAt'
+  | 'id'
+  | 'clientId'
+  | 'purpose'
+  | 'continueAt'
+  | 'browserHash'
+  | 'status'
+  | 'externalUserId'
+  | 'createdAt'
+  | 'expiresAt'
 >;
 
 export type IdentifiedUser = Pick<AgentAuthorization, 'externalUserId' | 'phoneNumberSealed'>;
@@ -273,6 +281,11 @@ export class IdentificationsService {
       { id, status: 'pending' },
       { ...this.userFrom(user, ownerOf(id)), status: 'confirmed' },
     );
+  }
+
+  /** Keeps a finished login until this time, for a page that stays open that long. @returns false if it has ended */
+  keep({ id }: Pick<Identification, 'id'>, expiresAt: Date): Promise<boolean> {
+    return this.change({ id, status: 'confirmed' }, { expiresAt });
   }
 
   /** Ends a finished login, so that it cannot be used again. @returns false if it has ended */

@@ -17,6 +17,7 @@ import {
   Transactional,
   type Check,
 } from '../../../infrastructure/database/index.js';
+import { maskedUrl } from '../../../infrastructure/logging/index.js';
 import { fieldError } from '../../../infrastructure/validation/index.js';
 import { Clock } from '../../../infrastructure/time/index.js';
 import { ApiClientDirectory, type ClientRecord } from '../../api-clients/index.js';
@@ -147,8 +148,10 @@ export class AgentSettingsService implements AgentLogins {
     if ((isAdded || isOpened) && actor.role !== 'owner')
       throw INSUFFICIENT_ROLE.error(ONLY_OWNERS, { field: 'sandbox_login' });
     await this.transaction.manager.upsert(AgentSetting, setting, ['clientId']);
-    const changes = changesBetween(namedSettings(before), namedSettings(await this.of(client)));
-    if (stored && changes.length === 0) return;
+    const after = await this.of(client);
+    // A change of nothing but a secret in the URL is one, too, although the entry does not show it.
+    if (stored && changesBetween(namedSettings(before), namedSettings(after)).length === 0) return;
+    const changes = changesBetween(auditedSettings(before), auditedSettings(after));
     await this.auditLog.record({ action: 'agent.settings_update', actor, target: { environment }, changes });
   }
 
@@ -194,7 +197,7 @@ function isOpenSandbox({ sandboxLogin, loginUrl }: AgentSettings): boolean {
   return sandboxLogin === 'anyone' && loginUrl === null;
 }
 
-/** Returns the settings as the form and the audit log name them. */
+/** Returns the settings as the form names them. */
 export function namedSettings({ agents, hosts, loginUrl, returnHosts, sandboxLogin }: AgentSettings) {
   return {
     allowed_agents: agents,
@@ -203,4 +206,10 @@ export function namedSettings({ agents, hosts, loginUrl, returnHosts, sandboxLog
     return_hosts: returnHosts,
     sandbox_login: sandboxLogin,
   };
+}
+
+/** Returns the settings as the audit log names them. The query of the URL may contain a secret. */
+function auditedSettings(settings: AgentSettings) {
+  const { loginUrl } = settings;
+  return namedSettings({ ...settings, loginUrl: loginUrl && maskedUrl(loginUrl) });
 }

@@ -186,6 +186,20 @@ export class PasskeysService {
     return true;
   }
 
+  /**
+   * Removes the passkeys that the user added in logins that no owner had approved. An email notifies the user. Joins the open
+   * transaction.
+   *
+   * @returns their names
+   */
+  async removeUnapproved(userId: string): Promise<readonly string[]> {
+    const unapproved = (await this.list(userId)).filter(({ isOwnerApproved }) => !isOwnerApproved);
+    if (unapproved.length === 0) return [];
+    await this.transaction.manager.delete(Passkey, { userId, isOwnerApproved: false });
+    await this.emails.sendNotice(userId, 'passkeyRemoved');
+    return unapproved.map(({ name }) => name);
+  }
+
   async named({ credential }: PasskeyResponse): Promise<Passkey | null> {
     const credentialId = Buffer.from(credential.id, 'base64url');
     return this.transaction.manager.findOneBy(Passkey, { credentialId });

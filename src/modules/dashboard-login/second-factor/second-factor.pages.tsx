@@ -5,10 +5,12 @@ import {
   browserOf,
   CodeBlock,
   Form,
+  FormProblem,
   Link,
   Moment,
   Notice,
   noticePage,
+  submitted,
   TextField,
   PageRoute,
   Visit,
@@ -50,11 +52,17 @@ export class SecondFactorPage {
 
   @Post('setup')
   @PageRoute({ login: true, withoutSecondFactor: true, form: true, recentLogin: LOGIN_AGE.sensitive })
-  async prepare(@Visit() { actor, request }: PageVisit): Promise<PageResponse> {
+  async prepare(@Visit() visit: PageVisit): Promise<PageResponse> {
+    const { actor, request } = visit;
     if (!isRecentLogin(actor, this.clock.now())) return LOG_IN_AGAIN;
     if (await this.passkeys.mustBeUsed(actor)) return STATE;
-    await this.secondFactor.prepare(actor, browserOf(request) ?? '');
-    return { redirectTo: '/account/second-factor/setup' };
+    return submitted(
+      async () => {
+        await this.secondFactor.prepare(actor, browserOf(request) ?? '');
+        return { redirectTo: '/account/second-factor/setup' };
+      },
+      () => this.show(visit),
+    );
   }
 
   @Get('setup')
@@ -72,8 +80,13 @@ export class SecondFactorPage {
     const { actor, form, request } = visit;
     if (!isRecentLogin(actor, this.clock.now())) return LOG_IN_AGAIN;
     if (await this.passkeys.mustBeUsed(actor)) return STATE;
-    const codes = await this.secondFactor.enable(actor, browserOf(request) ?? '', form.get('code') ?? '');
-    return codes ? recoveryCodesPage(codes, true) : this.showSetup(visit, true);
+    return submitted(
+      async () => {
+        const codes = await this.secondFactor.enable(actor, browserOf(request) ?? '', form.get('code') ?? '');
+        return codes ? recoveryCodesPage(codes, true) : this.showSetup(visit, true);
+      },
+      () => this.show(visit),
+    );
   }
 
   @Post('disable')
@@ -109,6 +122,7 @@ function secondFactorStatePage(
     status: refused ? 403 : 200,
     content: (
       <>
+        <FormProblem />
         {isRequired ? (
           <Notice kind="bad">
             Your organization requires two-factor authentication. Set it up to continue. Instead, you can{' '}

@@ -9,6 +9,7 @@ import {
 } from '../../../infrastructure/auth/index.js';
 import { Sealer, SecretDigest } from '../../../infrastructure/crypto/index.js';
 import { Transaction, Transactional } from '../../../infrastructure/database/index.js';
+import { NO_ACCESS } from '../../../infrastructure/errors/index.js';
 import { Clock } from '../../../infrastructure/time/index.js';
 import { typedCode } from '../../../infrastructure/validation/index.js';
 import type { AuditAction } from '../../../infrastructure/audit-catalog/index.js';
@@ -25,6 +26,11 @@ const RECOVERY_CODE_ALPHABET = '23456789ABCDEFGHJKLMNPQRSTUVWXYZ';
 /** 50 random bits, which cannot be guessed with the 20 attempts per hour that are allowed. */
 const RECOVERY_CODE_LENGTH = 10;
 const RECOVERY_CODES = 10;
+
+const NOT_APPROVED =
+  'You logged in through an identity provider that no owner has approved, or with a passkey that you added after such a login. ' +
+  'Such a login cannot set up two-factor authentication or create recovery codes. Log in with your password, or ask an owner to ' +
+  'approve the identity provider and to unlink you from it, and log in again.';
 
 /** The proof that a user gives in the second step of a login. */
 export type SecondFactorProof = { readonly code: string } | { readonly recoveryCode: string };
@@ -68,9 +74,13 @@ export class SecondFactorService {
   /**
    * Creates a secret. It takes effect when a code proves that the app has it. Until then only the browser in which it was asked for can
    * read it: somebody who has a session elsewhere, or had one, must not know the secret that the user enables.
+   *
+   * @throws ApiError as `lockApproved()`
    */
-  async prepare({ userId }: DashboardPrincipal, browser: string): Promise<void> {
-    await this.users.prepareTotp(userId, this.sealer.seal(generateTotpSecret(), preparedIn(browser, userId)));
+  @Transactional()
+  async prepare(actor: DashboardActor, browser: string): Promise<void> {
+    const { id } = await this.lockApproved(actor);
+    await this.users.prepareTotp(id, this.sealer.seal(generateTotpSecret(), preparedIn(browser, id)));
   }
 
   /** @returns undefined when no secret was prepared in this browser, or the second factor is already enabled */
@@ -83,10 +93,14 @@ export class SecondFactorService {
     return secret === undefined ? undefined : { secret, uri: totpUri(secret, email) };
   }
 
-  /** @param code from the app @returns the recovery codes, to be shown once; undefined when the code is wrong */
+  /**
+   * @param code from the app
+   * @returns the recovery codes, to be shown once; undefined when the code is wrong
+   * @throws ApiError as `lockApproved()`
+   */
   @Transactional()
   async enable(actor: DashboardActor, browser: string, code: string): Promise<readonly string[] | undefined> {
-    const { user } = await this.sessions.lockUserOf(actor);
+    const user = await this.lockApproved(actor);
     const secret = this.preparedSecretOf(user, browser);
     if (secret === undefined) return undefined;
     const step = totpStepOf(secret, code, this.clock.milliseconds());
@@ -112,7 +126,7 @@ export class SecondFactorService {
 
   /**
    * @returns the new codes, or none when the second factor is not enabled; undefined when the password was wrong
-   * @throws ApiError as `confirm()`
+   * @throws ApiError as `confirm()` and `lockApproved()`
    */
   async renewRecoveryCodes(actor: DashboardActor, password: string): Promise<readonly string[] | undefined> {
     if (!(await this.confirm(actor, password, 'auth.recovery_codes_renew'))) return undefined;
@@ -166,12 +180,24 @@ export class SecondFactorService {
 
   @Transactional()
   private async replaceRecoveryCodes(actor: DashboardActor): Promise<readonly string[]> {
-    const { user } = await this.sessions.lockUserOf(actor);
+    const user = await this.lockApproved(actor);
     if (!user.totpEnabledAt) return [];
     const codes = await this.renew(user.id);
     await this.emails.sendNotice(user.id, 'recoveryCodesReplaced');
     await this.log.record('auth.recovery_codes_renew', actor);
     return codes;
+  }
+
+  /**
+   * Locks the user, unless no owner has approved the login: an admin who controls the identity provider could otherwise lock out the
+   * user, or keep codes after the provider has ended.
+   *
+   * @throws ApiError NO_ACCESS, INVALID_ACCESS_TOKEN
+   */
+  private async lockApproved(actor: DashboardActor): Promise<DashboardUser> {
+    const { user, session } = await this.sessions.lockUserOf(actor);
+    if (!session.isOwnerApproved) throw NO_ACCESS.error(NOT_APPROVED);
+    return user;
   }
 
   private async renew(userId: string): Promise<readonly string[]> {

@@ -564,7 +564,8 @@ const USER_ACTION_PAGES = [
     verb: 'Unlink',
     effect:
       'The user is logged out everywhere. The next login through single sign-on with their email address links them to the ' +
-      'account that they use then, such as a new one at the identity provider.',
+      'account that they use then, such as a new one at the identity provider. Passkeys that were added after a login through ' +
+      'an identity provider that no owner had approved are removed.',
     isDestructive: false,
     perform: (users, actor, id, check) => users.unlink(actor, id, check),
   }),

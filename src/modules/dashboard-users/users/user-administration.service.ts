@@ -48,6 +48,13 @@ export abstract class UserLogins {
   /** Ends all sessions of the user. Joins the open transaction. */
   abstract end(userId: string): Promise<void>;
 
+  /**
+   * Removes the passkeys that the user added in logins that no owner had approved. Joins the open transaction.
+   *
+   * @returns their names
+   */
+  abstract removeUnapprovedPasskeys(userId: string): Promise<readonly string[]>;
+
   /** Returns when each of the users last logged in. Users who did not log in within a year are absent. */
   abstract lastLogins(userIds: readonly string[]): Promise<ReadonlyMap<string, Date>>;
 }
@@ -319,22 +326,27 @@ export class UserAdministrationService {
     await this.auditLog.record({ action: 'user.remove', actor, target: { name: user.email } });
   }
 
-  /** Lets the next login through single sign-on link the user to another account. Ends the user's sessions. */
+  /**
+   * Lets the next login through single sign-on link the user to another account. Ends what the linked account has left: the user's
+   * sessions, access tokens and device approvals, and the passkeys that were added in logins that no owner had approved.
+   */
   @RecordsDenial('auth.provider_unlink')
   @Transactional()
   async unlink(actor: DashboardActor, id: string, check?: Check<DashboardUser>): Promise<void> {
     const user = await this.locked(actor, id, check);
     if (!(await this.providerLinks.unlink(user.id))) return;
-    await this.logins.end(user.id);
+    // First, because it locks the user, so that no passkey is added or used meanwhile.
     await this.repository.endAccess(user.id);
+    await this.logins.end(user.id);
+    const passkeys = await this.logins.removeUnapprovedPasskeys(user.id);
     const { credential: _ended, ...loggedOut } = actor;
     // Users who unlink themselves have ended their own login by then.
     const recorded = user.id === actor.userId ? loggedOut : actor;
-    await this.auditLog.record({
-      action: 'auth.provider_unlink',
-      actor: recorded,
-      target: { name: user.email },
-    });
+    const entry = { actor: recorded, target: { name: user.email } };
+    await this.auditLog.record({ action: 'auth.provider_unlink', ...entry });
+    if (passkeys.length === 0) return;
+    const changes = changesBetween({ passkeys }, { passkeys: [] });
+    await this.auditLog.record({ action: 'auth.passkey_remove', ...entry, changes });
   }
 
   /** Ends access tokens, device approvals, and access grants, which would otherwise be in force in the new role, or come back with the user. */

@@ -4,7 +4,7 @@ import { PublicAddress } from '../../../infrastructure/http/index.js';
 import { lazyModule } from '../../../infrastructure/lazy-values/index.js';
 import { Clock } from '../../../infrastructure/time/index.js';
 import type { SsoConfiguration } from '../sso-configuration.entity.js';
-import { isMailbox, mailboxIn, nameIn, subjectIn } from '../identity-claims.js';
+import { isMailbox, lowerCaseOf, mailboxIn, nameIn, subjectIn } from '../identity-claims.js';
 import {
   PROVIDER_CLOCK_TOLERANCE,
   IdentityProvider,
@@ -224,7 +224,7 @@ function identityFrom(issuer: string, assertion: SignedAssertion, startedAt: Dat
   return {
     issuer,
     // Providers spell the same address differently after somebody has edited it.
-    subject: subjectIn(isAddress ? nameId.toLowerCase() : nameId),
+    subject: subjectIn(isAddress ? lowerCaseOf(nameId) : nameId),
     ignoresCase: isAddress,
     email: mailboxIn(attribute ?? (isAddress || isUnspecified ? nameId : undefined)),
     // Only the identity provider of the organization that proved the domain can sign it.
