@@ -1,5 +1,10 @@
 import { Injectable, Logger } from '@nestjs/common';
-import { createMcpHandler, Server, type McpHttpHandler } from '@modelcontextprotocol/server';
+import {
+  createMcpHandler,
+  PROTOCOL_VERSION_META_KEY,
+  Server,
+  type McpHttpHandler,
+} from '@modelcontextprotocol/server';
 import type { Request as ExpressRequest, Response as ExpressResponse } from 'express';
 import { currentAgentOf } from '../../infrastructure/auth/index.js';
 import { PublicAddress, requestContext } from '../../infrastructure/http/index.js';
@@ -239,7 +244,7 @@ function withReadArguments(message: JsonRpcMessage): JsonRpcMessage {
 }
 
 /** The URL does not matter to the SDK; one from the request could be invalid. */
-function toWebRequest(request: ExpressRequest, { method }: JsonRpcMessage): Request {
+function toWebRequest(request: ExpressRequest, { method, params }: JsonRpcMessage): Request {
   const used = Object.entries(request.headers).filter(([name]) => PROTOCOL_HEADER.test(name));
   const headers = new Headers(used as [string, string][]);
   // The SDK looks for the names of both, and would refuse a client that accepts anything, or only one of them.
@@ -254,7 +259,10 @@ function toWebRequest(request: ExpressRequest, { method }: JsonRpcMessage): Requ
   );
   // Node.js joins the header of a client that sends it twice: once by its library, once by its settings.
   if (others.length === 0) headers.set(REVISION, revision);
-  // The message says which revision the client proposes. Some clients name it here, too, before anything is agreed.
-  if (method === 'initialize' || revision === '') headers.delete(REVISION);
+  // The message says which revision the client proposes. Some clients name it here, too, before anything is agreed. A client that
+  // names it in `_meta` uses a revision that has no such method.
+  const { _meta: meta } = (params ?? {}) as { readonly _meta?: object };
+  const begins = method === 'initialize' && !(meta && PROTOCOL_VERSION_META_KEY in meta);
+  if (begins || revision === '') headers.delete(REVISION);
   return new Request('http://connector/mcp', { method: 'POST', headers });
 }

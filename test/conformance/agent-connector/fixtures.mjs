@@ -79,11 +79,16 @@ function fixture(name, result, inputSchema = OBJECT) {
 /** Adds the fixtures to the tools of the service, behind its own guards, handler and transport. */
 export function addFixtures(tools, calls) {
   const offeredTo = tools.offeredTo.bind(tools);
-  tools.offeredTo = (agent) => [...offeredTo(agent), ...FIXTURES.map(({ listed }) => listed)];
+  tools.offeredTo = async (agent) => [...(await offeredTo(agent)), ...FIXTURES.map(({ listed }) => listed)];
+  const find = tools.find.bind(tools);
+  tools.find = (name) => FIXTURES.find((fixture) => fixture.name === name) ?? find(name);
+  const admit = calls.admit.bind(calls);
+  calls.admit = async (agent, tool, response) =>
+    FIXTURES.includes(tool) ? undefined : admit(agent, tool, response);
   const run = calls.run.bind(calls);
-  calls.run = async (agent, call, requestId) => {
-    const found = FIXTURES.find(({ name }) => name === call.name);
-    if (!found) return run(agent, call, requestId);
-    return typeof found.result === 'function' ? found.result() : found.result;
+  calls.run = async (context, ...rest) => {
+    if (!FIXTURES.includes(context.tool)) return run(context, ...rest);
+    const { result } = context.tool;
+    return typeof result === 'function' ? result() : result;
   };
 }

@@ -454,6 +454,13 @@ describe('The protocol of the agent connector', () => {
     },
   );
 
+  it('says that the newest revision has no initialize', async () => {
+    const body = { jsonrpc: '2.0', id: 0, method: 'initialize', params: { _meta: META } };
+    const headers = { 'mcp-protocol-version': '2026-07-28', 'mcp-method': 'initialize' };
+    const { status, message } = await send(body, headers);
+    expect([status, message?.error]).toMatchObject([404, { code: -32601 }]);
+  });
+
   it('accepts a request without Accept, and the path with a trailing slash', async () => {
     const { port } = new URL(service.baseUrl);
     const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' };
