@@ -219,17 +219,16 @@ function shortenTokens() {
     rowOf(token, { ...request, expiresAt: new Date(request.createdAt.getTime() + TOKEN_LIFETIME) });
 }
 
-/** Registers an agent in advance, as an owner. @returns its `client_id` */
+/** Registers an agent in advance. @returns its `client_id` */
 async function register() {
-  const [user] = await database.query('SELECT id, organization_id, email, name FROM dashboard_user');
+  const [user] = await database.query('SELECT organization_id, email, name FROM dashboard_user');
   const actor = {
-    userId: user.id,
     organizationId: user.organization_id,
     email: user.email,
     name: user.name,
-    role: 'owner',
     origin: { ip: '127.0.0.1', userAgent: 'test' },
-    credential: { kind: 'session' },
+    // A session would have to be stored.
+    credential: { kind: 'token', clientId: credentials.clientId, environment: 'development' },
   };
   const request = { environment: 'development', name: 'Registered agent', redirect_uris: REDIRECT_URIS };
   await app.get(RegisteredAgentsService, { strict: false }).register(actor, request);
