@@ -69,11 +69,12 @@ export class AgentConnectionEndsService {
     return true;
   }
 
-  /** Publishes and records the end of a connection that ended with others, once. */
+  /** Publishes and records the end of a connection that ended with others, once. @returns false if another process is doing so */
   @Transactional()
-  async announceEnd(id: string): Promise<void> {
+  async announceEnd(id: string): Promise<boolean> {
     const ended = await this.repository.takeEnded(id);
     if (ended) await this.announce(ended, ended.endedBy);
+    return ended !== undefined;
   }
 
   private async cancelLinks(
