@@ -1,7 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
+import { TransactionHost } from '@nestjs-cls/transactional';
 import pg from 'pg';
 import { DataSource } from 'typeorm';
+import { Transaction } from '../../../src/infrastructure/database/index.js';
 import { ServiceConfiguration } from '../../../src/infrastructure/config/index.js';
 import { UserPseudonyms } from '../../../src/infrastructure/erasure/index.js';
 import {
@@ -566,6 +568,24 @@ describe('Removing an agent with many connections', () => {
     await another.end();
     expect(length).toBeGreaterThan(0);
     expect(length).toBeLessThanOrEqual(3);
+  });
+
+  it('ends the connections of agents of other clients in between', async () => {
+    const other = await service.anotherOrganization();
+    const order = await service.app.get(TransactionHost).withTransaction(async () => {
+      const { manager } = service.app.get(Transaction);
+      await manager.query(
+        `INSERT INTO removed_agent (agent_id, client_id, removed_at, removed_by)
+         SELECT 'removed ' || n, $1::uuid, now() - interval '1 minute', '{}'::jsonb FROM generate_series(1, 150) n
+          UNION ALL SELECT 'removed late', $2, now(), '{}'::jsonb`,
+        [service.development.clientId, other.development.clientId],
+      );
+      const found = await service.app.get(AgentConnectionsRepository).removedAgents();
+      await manager.query(`DELETE FROM removed_agent WHERE starts_with(agent_id, 'removed ')`);
+      return found;
+    });
+    expect(order).toHaveLength(100);
+    expect(order.slice(0, 2)).toContain('removed late');
   });
 
   it('leaves no connection that is created at the same time', async () => {
