@@ -4,6 +4,6 @@ import { hash } from 'node:crypto';
 const MAX_LENGTH = 128;
 
 /** Returns a key that stands for the text: the text, or the hash of a longer one. Strangers can choose texts of 16 KB. */
-export function boundedKey(text: string): string {
-  return text.length <= MAX_LENGTH ? text : hash('sha256', text, 'base64');
+export function boundedKey(text: string, maxLength = MAX_LENGTH): string {
+  return text.length <= maxLength ? text : hash('sha256', text, 'base64');
 }

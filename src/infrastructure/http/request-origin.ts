@@ -56,6 +56,8 @@ export const Origin = requestParameter(requestOrigin);
 
 /** Length of the IPv6 prefix that one subscriber controls. */
 const IPV6_SUBSCRIBER_PREFIX = 64;
+/** Length of the IPv6 prefix that a network usually has. */
+const IPV6_NETWORK_PREFIX = 32;
 
 /**
  * Returns the key under which rate limits count an IP address: the IPv4 address, or the IPv6 prefix of the subscriber. A host with 6to4
@@ -72,4 +74,11 @@ export function rateLimitKeyOfAddress(address: string): string {
       .map((byte) => 255 - byte)
       .join('.');
   return ipaddr.IPv6.networkAddressFromCIDR(`${address}/${IPV6_SUBSCRIBER_PREFIX}`).toString();
+}
+
+/** Returns the network of an address: the prefix of an IPv6 network, or the IPv4 address itself, of which nobody has very many. */
+export function networkOfAddress(address: string): string {
+  return isIP(address) === 6
+    ? ipaddr.IPv6.networkAddressFromCIDR(`${address}/${IPV6_NETWORK_PREFIX}`).toString()
+    : address;
 }

@@ -40,6 +40,6 @@ describe('FailedCredentials', () => {
     for (const id of ['made-up-1', 'made-up-2']) expect(await isRecorded(requestOf(), id)).toBe(false);
     for (const isFirst of [true, false])
       expect(await isRecorded(requestOf('client'), 'client')).toBe(isFirst);
-    expect([...(counted.get('failed-credentials-entries') ?? [])]).toEqual(['192.0.2.1 client']);
+    expect([...(counted.get('failed-credentials-entries') ?? [])]).toEqual(['client 192.0.2.1']);
   });
 });

@@ -1,6 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import type { Request } from 'express';
 import { clientAddress, rateLimitKeyOfAddress, requestContext } from '../http/index.js';
+import { subjectAtAddress } from './bounded-memory.js';
 import { PlatformRateLimitConfiguration } from './rate-limit.configuration.js';
 import { perMinute, RateLimiters, type RequestLimit } from './rate-limiters.js';
 
@@ -45,7 +46,7 @@ export class FailedCredentials {
   async count(request: Request, clientId?: string): Promise<TooManyFailures | undefined> {
     const address = rateLimitKeyOfAddress(clientAddress(request));
     // In lower case, because credentials are accepted in every spelling of the UUID.
-    const both = `${address} ${(clientId ?? '').toLowerCase()}`;
+    const both = subjectAtAddress((clientId ?? '').toLowerCase(), address);
     // Counts the address first, which limits the number of client IDs to count: afterwards, only those of clients that exist.
     const counts: [RequestLimit, string][] = [[this.perAddress, address]];
     if (clientId !== undefined) counts.push([this.perClient, both]);

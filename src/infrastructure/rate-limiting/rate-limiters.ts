@@ -1,15 +1,11 @@
 import { Injectable } from '@nestjs/common';
-import {
-  RateLimiterMemory,
-  RateLimiterRedis,
-  RateLimiterRes,
-  type RateLimiterAbstract,
-} from 'rate-limiter-flexible';
+import { RateLimiterRedis, RateLimiterRes, type RateLimiterAbstract } from 'rate-limiter-flexible';
 import { boundedKey } from '../caching/index.js';
 import { LoadedConfiguration, type ConfigurationClass } from '../config/index.js';
 import { CounterMetric, Metrics } from '../metrics/index.js';
 import { Redis } from '../redis/index.js';
 import { SECOND } from '../time/index.js';
+import { BoundedMemory } from './bounded-memory.js';
 
 /** The state of a limit for one subject, after a request or an attempt was counted. */
 export interface LimitState {
@@ -150,7 +146,7 @@ export class RateLimiters {
   private limiterFor(name: string, requests: number, seconds: number): Pick<RateLimiterAbstract, 'consume'> {
     const { client } = this.redis;
     const options = { points: requests, duration: seconds };
-    const inMemory = new RateLimiterMemory({ ...options, keyPrefix: name });
+    const inMemory = new BoundedMemory({ ...options, keyPrefix: name });
     if (!client) return inMemory;
     const inRedis = new RateLimiterRedis({
       ...options,

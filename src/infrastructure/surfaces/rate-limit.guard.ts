@@ -3,7 +3,7 @@ import type { Request, Response } from 'express';
 import { agentKeyOf, currentAgentOf, currentClientOf, dashboardActorOf } from '../auth/index.js';
 import type { ErrorKind } from '../errors/index.js';
 import { clientAddress, rateLimitKeyOfAddress } from '../http/index.js';
-import { RateLimiters, type RateLimit } from '../rate-limiting/index.js';
+import { RateLimiters, subjectAtAddress, type RateLimit } from '../rate-limiting/index.js';
 
 const SUBJECTS: Readonly<Record<RateLimit['per'], (request: Request) => string>> = {
   client: (request) => currentClientOf(request).clientId,
@@ -11,7 +11,10 @@ const SUBJECTS: Readonly<Record<RateLimit['per'], (request: Request) => string>>
   agent: (request) => agentKeyOf(currentAgentOf(request)),
   address: (request) => rateLimitKeyOfAddress(clientAddress(request)),
   issuer: (request) =>
-    `${String(request.params['client_id']).toLowerCase()} ${rateLimitKeyOfAddress(clientAddress(request))}`,
+    subjectAtAddress(
+      String(request.params['client_id']).toLowerCase(),
+      rateLimitKeyOfAddress(clientAddress(request)),
+    ),
 };
 
 /**

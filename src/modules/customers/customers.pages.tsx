@@ -21,7 +21,8 @@ export class CustomersPage extends ListPage(CUSTOMER_PERMISSIONS.listCustomers, 
     return {
       title: 'Customers',
       about:
-        'Your own users, most recently active first, with failures of the last 7 days. The list is at most a minute behind.',
+        'Your own users, most recently active first, with failures of the last 7 days. The list is at most a minute behind. ' +
+        'Customers who become active move to its first page.',
       filters: <Filter name="search" label="Part of an identifier" type="search" />,
       apply: 'Find',
       rows: (query, limit) => this.customers.page(visit, query, limit),

@@ -22,7 +22,7 @@ import { UserErasuresService } from './user-erasures.service.js';
  * request log that wait for the database. Then, everything is searched again.
  */
 const SETTLING_TIME = MINUTE;
-/** Milliseconds without progress after which another process continues. A batch takes far less. */
+/** Milliseconds after which another process continues, unless this one renews the lease. */
 const LEASE = 30 * SECOND;
 /** Milliseconds after which the erasure of another client continues, if one is due. */
 const TURN = 5 * SECOND;
@@ -33,6 +33,8 @@ const TURN = 5 * SECOND;
  */
 @Injectable()
 export class UserErasuresJob extends RecurringJob {
+  private readonly lease = LEASE;
+
   constructor(
     private readonly transaction: Transaction,
     private readonly repository: UserErasuresRepository,
@@ -64,18 +66,33 @@ export class UserErasuresJob extends RecurringJob {
     const end = performance.now() + TURN;
     const isOver = (): boolean => this.stopped.aborted || performance.now() > end;
     const user = this.erasures.userOf(erasure);
-    const waitsUntil = (await this.eraseAll(erasure, user, isOver))
-      ? await this.finish(erasure, user, now, isOver)
-      : now;
+    const waitsUntil = await this.keeping(erasure, async () =>
+      (await this.eraseAll(erasure, user, isOver)) ? this.finish(erasure, user, now, isOver) : now,
+    );
     if (waitsUntil) await this.repository.postpone(erasure.id, waitsUntil);
     return true;
+  }
+
+  /**
+   * Keeps the erasure from other processes meanwhile: a search of a long log, or an ANALYZE of a large table, takes longer than a
+   * lease.
+   */
+  private async keeping<Result>({ id }: ClaimedErasure, work: () => Promise<Result>): Promise<Result> {
+    const renewal = setInterval(() => {
+      // If it fails, another process continues, which is harmless.
+      this.repository.postpone(id, this.endOfLease()).catch(() => undefined);
+    }, this.lease / 3);
+    try {
+      return await work();
+    } finally {
+      clearInterval(renewal);
+    }
   }
 
   /** @returns false if rows may be left, because the turn is over */
   private async eraseAll({ id }: ClaimedErasure, user: ErasedUser, isOver: () => boolean): Promise<boolean> {
     for (const holder of userDataHolders(this.discovery))
-      while ((await this.erasures.eraseBatch(id, user, holder, this.endOfLease())) > 0)
-        if (isOver()) return false;
+      while ((await this.erasures.eraseBatch(id, user, holder)) > 0) if (isOver()) return false;
     return true;
   }
 
@@ -109,29 +126,12 @@ export class UserErasuresJob extends RecurringJob {
     return isFinished ? undefined : startedAt;
   }
 
-  /** Keeps the erasure from other processes meanwhile: an ANALYZE of a large table takes longer than a lease. */
-  private async renewStatistics(
-    id: string,
-    user: ErasedUser,
-    column: ColumnWithStatistics,
-  ): Promise<boolean> {
-    const renewal = setInterval(() => {
-      // If it fails, another process continues, which is harmless.
-      this.repository.postpone(id, this.endOfLease()).catch(() => undefined);
-    }, LEASE / 3);
-    try {
-      return await this.renewStatisticsOf(id, user, column);
-    } finally {
-      clearInterval(renewal);
-    }
-  }
-
   @Transactional()
-  protected renewStatisticsOf(id: string, user: ErasedUser, column: ColumnWithStatistics): Promise<boolean> {
+  protected renewStatistics(id: string, user: ErasedUser, column: ColumnWithStatistics): Promise<boolean> {
     return this.repository.renewStatistics(id, user, column);
   }
 
   private endOfLease(): Date {
-    return new Date(this.clock.milliseconds() + LEASE);
+    return new Date(this.clock.milliseconds() + this.lease);
   }
 }

@@ -120,12 +120,11 @@ export class UserErasuresRepository {
     return claimed;
   }
 
-  /** Counts erased rows, which may be in the statistics. @param dueAt the new end of the lease, if the process has one */
-  async progress(id: string, erased: number, dueAt: Date | undefined): Promise<void> {
+  /** Counts erased rows, which may be in the statistics. */
+  async progress(id: string, erased: number): Promise<void> {
     await this.transaction.manager.query(
-      `UPDATE user_erasure SET erased = erased + $2, due_at = COALESCE($3::timestamptz, due_at), renewed_columns = '{}'
-        WHERE id = $1`,
-      [id, erased, dueAt],
+      `UPDATE user_erasure SET erased = erased + $2, renewed_columns = '{}' WHERE id = $1`,
+      [id, erased],
     );
   }
 

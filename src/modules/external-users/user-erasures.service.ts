@@ -117,16 +117,11 @@ export class UserErasuresService {
     return id;
   }
 
-  /**
-   * Erases a batch of what a module stores about the user.
-   *
-   * @param leaseUntil until when no other process works on the erasure
-   * @returns how many rows were erased
-   */
+  /** Erases a batch of what a module stores about the user. @returns how many rows were erased */
   @Transactional()
-  async eraseBatch(id: string, user: ErasedUser, holder: UserDataHolder, leaseUntil?: Date): Promise<number> {
+  async eraseBatch(id: string, user: ErasedUser, holder: UserDataHolder): Promise<number> {
     const erased = await holder.eraseBatch(user);
-    if (erased > 0) await this.repository.progress(id, erased, leaseUntil);
+    if (erased > 0) await this.repository.progress(id, erased);
     return erased;
   }
 

@@ -1,5 +1,9 @@
 import { randomUUID } from 'node:crypto';
+import { setTimeout as pause } from 'node:timers/promises';
+import { TransactionHost } from '@nestjs-cls/transactional';
+import pg from 'pg';
 import { DataSource } from 'typeorm';
+import { Transaction } from '../../../src/infrastructure/database/index.js';
 import { ServiceConfiguration } from '../../../src/infrastructure/config/index.js';
 import { UserPseudonyms } from '../../../src/infrastructure/erasure/index.js';
 import {
@@ -538,6 +542,50 @@ describe('Removing an agent with many connections', () => {
     const read = [...plan.matchAll(/agent_connection\b.*rows=(\d+)/g)].map(([, count]) => Number(count));
     expect([plan, Math.max(...read) <= 500]).toEqual([plan, true]);
     await service.database.query('DELETE FROM agent_connection WHERE agent_id = $1', [id]);
+  });
+
+  it('does not search again at once for ends that another process is announcing', async () => {
+    const id = randomUUID();
+    await connect(id);
+    await service.database.query(
+      'DELETE FROM agent_connection WHERE agent_id = $1 AND id <> (SELECT id FROM agent_connection WHERE agent_id = $1 LIMIT 1)',
+      [id],
+    );
+    const another = new pg.Client({ connectionString: service.database.url });
+    await another.connect();
+    await another.query('BEGIN');
+    // A lock with which the row can still be changed, so that its end appears when it is locked already.
+    await another.query('SELECT FROM agent_connection WHERE agent_id = $1 FOR KEY SHARE', [id]);
+    const searches = import.meta.jest.spyOn(service.app.get(AgentConnectionsRepository), 'unannounced');
+    await service.database.query(
+      `UPDATE agent_connection SET ended_at = now(), ended_by = '{}' WHERE agent_id = $1`,
+      [id],
+    );
+    await pause(1_500);
+    const { length } = searches.mock.calls;
+    searches.mockRestore();
+    await service.database.query('UPDATE agent_connection SET ended_by = NULL WHERE agent_id = $1', [id]);
+    await another.end();
+    expect(length).toBeGreaterThan(0);
+    expect(length).toBeLessThanOrEqual(3);
+  });
+
+  it('ends the connections of agents of other clients in between', async () => {
+    const other = await service.anotherOrganization();
+    const order = await service.app.get(TransactionHost).withTransaction(async () => {
+      const { manager } = service.app.get(Transaction);
+      await manager.query(
+        `INSERT INTO removed_agent (agent_id, client_id, removed_at, removed_by)
+         SELECT 'removed ' || n, $1::uuid, now() - interval '1 minute', '{}'::jsonb FROM generate_series(1, 150) n
+          UNION ALL SELECT 'removed late', $2, now(), '{}'::jsonb`,
+        [service.development.clientId, other.development.clientId],
+      );
+      const found = await service.app.get(AgentConnectionsRepository).removedAgents();
+      await manager.query(`DELETE FROM removed_agent WHERE starts_with(agent_id, 'removed ')`);
+      return found;
+    });
+    expect(order).toHaveLength(100);
+    expect(order.slice(0, 2)).toContain('removed late');
   });
 
   it('leaves no connection that is created at the same time', async () => {

@@ -171,6 +171,16 @@ describe('The list of customers', () => {
     );
   });
 
+  it('says that customers who become active move to the first page, also while you look at a later one', async () => {
+    await logged(Array.from({ length: 120 }, (_, index) => `user-${index}`));
+    const first = await visitor.get(PATH);
+    await logged(['user-119'], { createdAt: ago(0) });
+    const later = rowsOf((await visitor.get(linkTo('Next page', first.text))).text).map(([user]) => user);
+    expect(later).not.toContain('user-119');
+    expect((await usersOn())[0]).toBe('user-119');
+    expect(first.text).toContain('Customers who become active move to its first page.');
+  });
+
   it('has only the customers of the environment and the organization', async () => {
     await logged(['user-1']);
     const { text } = await visitor.get(PATH.replace('production', 'development'));

@@ -707,6 +707,38 @@ describe('An erasure', () => {
     expect(await tablesOf(user)).toEqual([]);
   });
 
+  it('is kept from other processes while a batch takes longer than its lease', async () => {
+    const user = newUser();
+    await meet(user);
+    await erase(user);
+    const job = service.app.get(UserErasuresJob);
+    const accounts = service.app.get(DetectedAccountsRepository);
+    const eraseBatch = accounts.eraseBatch.bind(accounts);
+    const lease = 300;
+    const left: number[] = [];
+    Object.assign(job, { lease });
+    Object.assign(accounts, {
+      eraseBatch: async (each: Parameters<typeof eraseBatch>[0]) => {
+        if (each.externalUserId === user) {
+          await pause(3 * lease);
+          const [erasure] = await service.database.query<{ left: number }>(
+            `SELECT extract(epoch FROM due_at - clock_timestamp())::float8 AS left FROM user_erasure WHERE pseudonym = $1`,
+            [each.pseudonym],
+          );
+          left.push(erasure?.left ?? 0);
+        }
+        return eraseBatch(each);
+      },
+    });
+    await job.run();
+    Reflect.deleteProperty(accounts, 'eraseBatch');
+    Object.assign(job, { lease: 30 * SECOND });
+    expect(left.length).toBeGreaterThan(0);
+    expect(Math.min(...left)).toBeGreaterThan(0);
+    await finishErasures(service);
+    expect(await tablesOf(user)).toEqual([]);
+  });
+
   it('is repeated after an error, which keeps nothing of the batch', async () => {
     const user = newUser();
     await meet(user);

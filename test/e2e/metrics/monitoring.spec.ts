@@ -203,6 +203,19 @@ describe('Alerts and dashboard', () => {
     }
   });
 
+  it('the runbook says what to check for each work that can be overdue', () => {
+    const runbooks = readFileSync(join(import.meta.dirname, '../../../docs/runbooks.md'), 'utf8');
+    const [, section = ''] = /^## WorkOverdue\n(.*?)^## /ms.exec(runbooks) ?? [];
+    const works = samples
+      .filter(({ name }) => name === 'mcs_work_overdue_seconds')
+      .map(({ labels }) => (labels['work'] ?? '').replace(/^(old_partitions_of_).*/, '$1…'));
+    const described = [...section.matchAll(/^\| `(\w+…?)`/gm)].map(([, work]) => work);
+    expect(described.toSorted()).toEqual(
+      // It has an alert of its own.
+      [...new Set(works)].filter((work) => work !== 'domain_records_missing').toSorted(),
+    );
+  });
+
   it('each legend uses remaining labels only', () => {
     for (const { place, text, legend } of targets) expectShown(place, text, legend, /\{\{(\w+)\}\}/g);
   });

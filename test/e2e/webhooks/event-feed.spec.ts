@@ -1,11 +1,13 @@
 import { randomUUID } from 'node:crypto';
 import pg from 'pg';
+import { OverdueWork } from '../../../src/infrastructure/database/index.js';
 import { ApiClientsService } from '../../../src/modules/api-clients/index.js';
 import { ApiKeysService } from '../../../src/modules/api-keys/index.js';
 import { WebhookPublisher, exampleEvent } from '../../../src/modules/webhooks/index.js';
 import { finishErasures } from '../../support/merchants/erasures.js';
-import { setClock } from '../../support/clock.js';
+import { moveClock, setClock } from '../../support/clock.js';
 import { eventually } from '../../support/eventually.js';
+import { logLines } from '../../support/logs/log-lines.js';
 import { rememberSecret } from '../../support/runner/run-directory.js';
 import { watchStatements } from '../../support/database/statements.js';
 import { error, invalidField, newKeys, startTestApp, type TestApp } from '../../support/test-app.js';
@@ -359,6 +361,32 @@ describe('Events that are published in transactions that commit out of order', (
     await slow.end('COMMIT');
     found.push(...idsOf(await read({ cursor: String(cursor) })));
     expect(found).toEqual(expected);
+  });
+});
+
+describe('Events that wait for a transaction that does not end', () => {
+  const HOURS = 3_600;
+  /** Returns for how many seconds events have waited, as this process reports it. */
+  const overdueIn = async (at: TestApp): Promise<number> =>
+    Number((await at.app.get(OverdueWork).read()).get('event_horizon')) / 1_000;
+  const reports = (): string[] =>
+    logLines()
+      .map(({ message }) => String(message))
+      .filter((message) => message.includes('wait for a transaction'));
+
+  it('are overdue, and the log names the process once', async () => {
+    const slow = await publishSlowly();
+    expect((await read()).delayed).toBe(true);
+    expect(reports()).toEqual([]);
+    {
+      using _later = moveClock(service, 2 * HOURS * 1_000);
+      for (let round = 0; round < 2; round += 1) expect((await read()).delayed).toBe(true);
+      expect(await overdueIn(service)).toBeGreaterThanOrEqual(2 * HOURS);
+    }
+    expect(reports()).toEqual([expect.stringMatching(/webhook_event: process \d+ of \w+ \(.*\)$/)]);
+    await slow.end('COMMIT');
+    expect(idsOf(await read())).toEqual([slow.id]);
+    expect(await overdueIn(other)).toBe(0);
   });
 });
 

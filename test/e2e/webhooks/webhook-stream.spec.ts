@@ -2,7 +2,10 @@ import { createHmac, randomUUID } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
 import pg from 'pg';
 import { Webhook } from 'standardwebhooks';
+import { OverdueWork } from '../../../src/infrastructure/database/index.js';
+import { HOUR } from '../../../src/infrastructure/time/index.js';
 import { exampleEvent, WebhookPublisher } from '../../../src/modules/webhooks/index.js';
+import { moveClock } from '../../support/clock.js';
 import { eventually } from '../../support/eventually.js';
 import { watchStatements } from '../../support/database/statements.js';
 import { logLines } from '../../support/logs/log-lines.js';
@@ -235,6 +238,14 @@ describe('Events that commit out of order', () => {
       await stream.arrived(2);
       expect(stream.ids).toEqual([slow.id, fast]);
     }
+  });
+
+  it('are overdue since the transaction began that they wait for, in a process that has just started', async () => {
+    const slow = await publishSlowly();
+    using _later = moveClock(other, 2 * HOUR);
+    const overdue = await other.app.get(OverdueWork).read();
+    expect(overdue.get('event_horizon')).toBeGreaterThanOrEqual(2 * HOUR);
+    await slow.end('ROLLBACK');
   });
 
   it('do not wait for transactions that publish nothing, nor for those that are rolled back', async () => {

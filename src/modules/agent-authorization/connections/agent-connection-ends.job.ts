@@ -18,9 +18,12 @@ export class AgentConnectionEndsJob extends RecurringJob {
   @Interval(SECOND)
   run(): Promise<void> {
     return this.start(async () => {
-      for (let ids = await this.connections.unannounced(); ids.length > 0;) {
-        await this.forEach(ids, (id) => this.ends.announceEnd(id));
-        ids = this.stopped.aborted ? [] : await this.connections.unannounced();
+      for (let announced = true; announced && !this.stopped.aborted;) {
+        announced = false;
+        // Another process may be working on all of them.
+        await this.forEach(await this.connections.unannounced(), async (id) => {
+          if (await this.ends.announceEnd(id)) announced = true;
+        });
       }
     });
   }

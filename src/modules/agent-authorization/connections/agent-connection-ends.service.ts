@@ -10,9 +10,6 @@ import type { AgentConnection, ConnectionEnd } from './agent-connection.entity.j
 import { AgentConnectionsRepository, type EndedConnection } from './agent-connections.repository.js';
 import { RemovedAgent } from './removed-agent.entity.js';
 
-/** More than a client can have registered. */
-const MAX_REMOVED = 100;
-
 /** The user or agent that ends a connection. */
 export interface EndedBy extends Pick<ConnectionEnd, 'action'> {
   readonly actor: Omit<AuditActor, 'organizationId'>;
@@ -50,13 +47,6 @@ export class AgentConnectionEndsService {
     await this.transaction.manager.insert(RemovedAgent, removed);
   }
 
-  /** Returns the IDs of some agents that were removed, and whose connections have yet to end. */
-  async removedAgents(where: Partial<Pick<RemovedAgent, 'clientId'>> = {}): Promise<readonly string[]> {
-    const order = { removedAt: 'ASC', agentId: 'ASC' } as const;
-    const removed = await this.transaction.manager.find(RemovedAgent, { where, order, take: MAX_REMOVED });
-    return removed.map(({ agentId }) => agentId);
-  }
-
   /** Ends a page of the connections of a removed agent. @returns false if another process is doing so */
   @Transactional()
   async endPageOf(agentId: string): Promise<boolean> {
@@ -69,11 +59,12 @@ export class AgentConnectionEndsService {
     return true;
   }
 
-  /** Publishes and records the end of a connection that ended with others, once. */
+  /** Publishes and records the end of a connection that ended with others, once. @returns false if another process is doing so */
   @Transactional()
-  async announceEnd(id: string): Promise<void> {
+  async announceEnd(id: string): Promise<boolean> {
     const ended = await this.repository.takeEnded(id);
     if (ended) await this.announce(ended, ended.endedBy);
+    return ended !== undefined;
   }
 
   private async cancelLinks(

@@ -12,6 +12,8 @@ import type { RemovedAgent } from './removed-agent.entity.js';
 
 const CONNECTIONS_PER_ERASURE = 100;
 const CONNECTIONS_PER_PAGE = 500;
+/** More than a client can have registered. */
+const MAX_REMOVED = 100;
 
 /** A connection that ended together with others. */
 export type EndedConnection = Pick<
@@ -58,6 +60,17 @@ export class AgentConnectionsRepository implements UserDataHolder, AgentConnecti
     const where = { id: In([...ids]), endedAt: Not(IsNull()) };
     const ended = ids.length === 0 ? [] : await this.transaction.manager.findBy(AgentConnection, where);
     return new Map(ended.map(({ id, endedAt }) => [id, endedAt as Date]));
+  }
+
+  /** Returns the IDs of some agents that were removed, of one client or of all, and whose connections have yet to end. Clients take turns. */
+  async removedAgents(clientId: string | null = null): Promise<string[]> {
+    const rows = await this.transaction.manager.query<{ agentId: string }[]>(
+      `SELECT agent_id AS "agentId" FROM removed_agent WHERE $1::uuid IS NULL OR client_id = $1
+        ORDER BY row_number() OVER (PARTITION BY client_id ORDER BY removed_at, agent_id), removed_at, agent_id
+        LIMIT ${MAX_REMOVED}`,
+      [clientId],
+    );
+    return rows.map(({ agentId }) => agentId);
   }
 
   /** Ends a page of the connections of an agent. @returns the ended ones */

@@ -15,6 +15,7 @@ import {
   type AgentConnectionResponse,
   type ListAgentConnectionsQuery,
 } from './agent-connections.dto.js';
+import { AgentConnectionsRepository } from './agent-connections.repository.js';
 import { AGENT_CONNECTION_NOT_FOUND } from '../agent-authorization-errors.js';
 
 /** Lists and ends the connections of agents. */
@@ -23,6 +24,7 @@ export class AgentConnectionsService {
   constructor(
     private readonly transaction: Transaction,
     private readonly clients: AccessibleClients,
+    private readonly connections: AgentConnectionsRepository,
     private readonly ends: AgentConnectionEndsService,
     private readonly auditLog: AuditLog,
     private readonly cursors: CursorCodec,
@@ -49,7 +51,7 @@ export class AgentConnectionsService {
     const [createdAt, id] = cursor === undefined ? [] : this.cursors.decode(cursor, scope);
     const after = createdAt === undefined ? undefined : { createdAt: new Date(createdAt), id: String(id) };
     // The tokens of their connections are refused already.
-    const removed = await this.ends.removedAgents({ clientId });
+    const removed = await this.connections.removedAgents(clientId);
     const query = this.transaction.manager
       .createQueryBuilder(AgentConnection, 'connection')
       .where({

@@ -3,11 +3,15 @@ import { Interval } from '@nestjs/schedule';
 import { RecurringJob } from '../../../infrastructure/database/index.js';
 import { SECOND } from '../../../infrastructure/time/index.js';
 import { AgentConnectionEndsService } from './agent-connection-ends.service.js';
+import { AgentConnectionsRepository } from './agent-connections.repository.js';
 
 /** Ends the connections of agents that were removed: some hundreds of each agent in turn, because an agent can have very many. */
 @Injectable()
 export class AgentRemovalsJob extends RecurringJob {
-  constructor(private readonly ends: AgentConnectionEndsService) {
+  constructor(
+    private readonly connections: AgentConnectionsRepository,
+    private readonly ends: AgentConnectionEndsService,
+  ) {
     super('Agents', 'The connections of a removed agent were not ended');
   }
 
@@ -17,7 +21,7 @@ export class AgentRemovalsJob extends RecurringJob {
       for (let changed = true; changed && !this.stopped.aborted;) {
         changed = false;
         // Another process may be working on all of them.
-        await this.forEach(await this.ends.removedAgents(), async (agentId) => {
+        await this.forEach(await this.connections.removedAgents(), async (agentId) => {
           if (await this.ends.endPageOf(agentId)) changed = true;
         });
       }

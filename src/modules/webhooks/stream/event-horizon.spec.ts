@@ -1,3 +1,5 @@
+import type { OverdueWork } from '../../../infrastructure/database/index.js';
+import { Clock } from '../../../infrastructure/time/index.js';
 import { EventHorizon } from './event-horizon.js';
 import type { WebhookStreamRepository } from './webhook-stream.repository.js';
 
@@ -9,7 +11,9 @@ describe('The horizon', () => {
   beforeEach(() => {
     [last, publishers] = [0, []];
     const events = { publishing: () => Promise.resolve({ last, publishers: new Set(publishers) }) };
-    horizon = new EventHorizon(events as unknown as WebhookStreamRepository);
+    horizon = new EventHorizon(events as unknown as WebhookStreamRepository, new Clock(), {
+      add: () => undefined,
+    } as unknown as OverdueWork);
   });
 
   /** Looks at the database in this state. */

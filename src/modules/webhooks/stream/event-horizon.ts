@@ -1,7 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { Injectable } from '@nestjs/common';
+import { Injectable, Logger } from '@nestjs/common';
+import { OverdueWork } from '../../../infrastructure/database/index.js';
 import { SERVICE_UNAVAILABLE, type ApiError } from '../../../infrastructure/errors/index.js';
-import { SECOND } from '../../../infrastructure/time/index.js';
+import { Clock, MINUTE, SECOND } from '../../../infrastructure/time/index.js';
 import { WebhookStreamRepository } from './webhook-stream.repository.js';
 
 /** Milliseconds. A transaction that publishes usually takes a few. */
@@ -9,12 +10,24 @@ const LOOK_AGAIN = 10;
 const REACH_TIMEOUT = 5 * SECOND;
 /** Milliseconds. A failover takes longer. */
 const RECENT = SECOND;
+/** Milliseconds for which the horizon waits for a transaction before the log says so. */
+const STANDSTILL = MINUTE;
 /** Seconds. */
 export const RETRY_AFTER = 5;
 
 /** The error for listeners that cannot be served now. */
 export function streamUnavailable(): ApiError {
   return SERVICE_UNAVAILABLE.error(undefined, { retryAfter: RETRY_AFTER });
+}
+
+/** The next position of the horizon. */
+interface NextPosition {
+  readonly position: number;
+  /** The transactions that have to end first. */
+  readonly publishers: ReadonlySet<string>;
+  /** Milliseconds of the monotonic clock. */
+  readonly since: number;
+  isReported: boolean;
 }
 
 /**
@@ -31,15 +44,21 @@ export function streamUnavailable(): ApiError {
  */
 @Injectable()
 export class EventHorizon {
+  private readonly logger = new Logger('WebhookStream');
   private position = 0;
   /** The last position of any event, when the database was last looked at. */
   private last = 0;
-  /** The next position of the horizon, and the transactions that have to end first. */
-  private next: { readonly position: number; readonly publishers: ReadonlySet<string> } | undefined;
+  private next: NextPosition | undefined;
   private reading: Promise<number> | undefined;
   private lookedAt = -Infinity;
 
-  constructor(private readonly events: WebhookStreamRepository) {}
+  constructor(
+    private readonly events: WebhookStreamRepository,
+    private readonly clock: Clock,
+    overdue: OverdueWork,
+  ) {
+    overdue.add('event_horizon', () => this.waitingSince());
+  }
 
   get current(): number {
     return this.position;
@@ -100,13 +119,37 @@ export class EventHorizon {
       this.position = last;
       this.next = undefined;
     }
-    if (publishers.size === 0) this.next = { position: last, publishers };
-    this.next ??= { position: last, publishers };
+    const since = this.clock.monotonic();
+    if (publishers.size === 0) this.next = { position: last, publishers, since, isReported: false };
+    this.next ??= { position: last, publishers, since, isReported: false };
     const isComplete = [...this.next.publishers].every((transaction) => !publishers.has(transaction));
     if (isComplete) {
       this.position = this.next.position;
       this.next = undefined;
+    } else if (!this.next.isReported && since - this.next.since > STANDSTILL) {
+      this.next.isReported = true;
+      await this.report(this.next);
     }
     return this.position;
+  }
+
+  /**
+   * Returns since when the next position has waited; null if it does not wait. Looks at the database first, which nothing else in this
+   * process may have done for long. A transaction that began before the first look counts from its beginning.
+   */
+  private async waitingSince(): Promise<Date | null> {
+    await this.advance();
+    if (!this.next) return null;
+    const waited = this.clock.monotonic() - this.next.since;
+    const publishers = await this.events.describe(this.next.publishers);
+    const began = publishers.flatMap(({ since }) => (since ? [since.getTime()] : []));
+    return new Date(Math.min(this.clock.milliseconds() - waited, ...began));
+  }
+
+  private async report({ publishers }: NextPosition): Promise<void> {
+    const names = (await this.events.describe(publishers)).map(({ name }) => name);
+    this.logger.warn(
+      `The event feed and the streams of all clients wait for a transaction that has written webhook_event: ${names.join(', ')}`,
+    );
   }
 }

@@ -41,6 +41,14 @@ export interface Publishing {
   readonly publishers: ReadonlySet<string>;
 }
 
+/** An open transaction that has published, or is about to. */
+interface Publisher {
+  /** The process with its user and application, or the prepared transaction. */
+  readonly name: string;
+  /** When the transaction began; null if it is one of another role. */
+  readonly since: Date | null;
+}
+
 /**
  * A transaction that is about to publish takes its lock before it gets a position. So the locks must be read after the position: the
  * subquery, which depends on the position, cannot run earlier. Unlike `SELECT last_value`, the function requires no more than the
@@ -95,6 +103,21 @@ export class WebhookStreamRepository {
     const [row] =
       await this.transaction.manager.query<[{ last: string | null; publishers: string[] }]>(PUBLISHING);
     return { last: Number(row.last), publishers: new Set(row.publishers) };
+  }
+
+  /** Describes transactions to operators, without those that have ended. */
+  describe(transactions: ReadonlySet<string>): Promise<Publisher[]> {
+    // A prepared transaction has no process, but is named by its ID, on which it has a lock.
+    return this.transaction.manager.query<Publisher[]>(
+      `SELECT DISTINCT CASE WHEN gid IS NULL THEN format('process %s of %s (%s)', pid, usename, application_name)
+                            ELSE 'prepared transaction ' || quote_literal(gid) END AS name,
+              coalesce(xact_start, prepared) AS since
+         FROM pg_locks lock
+         LEFT JOIN pg_stat_activity USING (pid)
+         LEFT JOIN pg_prepared_xacts ON pid IS NULL AND transaction = transactionid
+        WHERE virtualtransaction = ANY ($1) AND (usename IS NOT NULL OR gid IS NOT NULL)`,
+      [[...transactions]],
+    );
   }
 
   /**
