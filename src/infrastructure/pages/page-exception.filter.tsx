@@ -105,7 +105,7 @@ function pageOf(error: ApiError, request: Request): PageResponse {
     title: titleOf(error),
     status: error.status,
     headers: error.headers,
-    notice: withoutHeader(error.message),
+    notice: noticeOf(error),
     text: adviceFor(error, request.method),
     links: { '/dashboard': 'Go to the overview' },
   });
@@ -120,8 +120,9 @@ const TITLES: Readonly<Record<number, string>> = {
   503: 'Temporarily unavailable',
 };
 
-function titleOf({ status, code }: ApiError): string {
+function titleOf({ status, code, message }: ApiError): string {
   if (code === INSUFFICIENT_ROLE.code) return 'Not allowed';
+  if (message === INVALID_FORM_TOKEN.message) return 'Form out of date';
   return TITLES[status] ?? 'Something went wrong';
 }
 
@@ -129,9 +130,24 @@ function titleOf({ status, code }: ApiError): string {
 const withoutHeader = (message: string): string =>
   message.replace(/ Retry after the time in .* header\.$/, '');
 
-function adviceFor({ status, code }: ApiError, method: string): string {
+const KIBIBYTE = 1_024;
+const TOO_LARGE = /^The request body must not be larger than (\d+) bytes\.$/;
+
+/** Pages receive forms, whose limits are whole kilobytes or megabytes. */
+function noticeOf({ message }: ApiError): string {
+  return withoutHeader(message).replace(TOO_LARGE, (_, bytes) => {
+    const size = Number(bytes) / KIBIBYTE;
+    return `The form is too large. It can have at most ${size < KIBIBYTE ? `${size} KB` : `${size / KIBIBYTE} MB`}.`;
+  });
+}
+
+function adviceFor({ status, code, message }: ApiError, method: string): string {
   if (code === INSUFFICIENT_ROLE.code)
     return 'Ask an admin or owner of your organization to do it, or to change your role.';
+  if (message === INVALID_FORM_TOKEN.message)
+    return 'To do so, go back, reload the page, and enter everything again. Nothing was changed.';
+  if (status === 413)
+    return 'Go back, shorten what you entered or choose a smaller file, and send the form again. Nothing was changed.';
   if (status === 404)
     return 'The page may have been removed, or the address has a typo. Nothing was changed.';
   if (status === 429) return 'Wait, then go back and try again. Nothing was changed.';

@@ -48,6 +48,7 @@ import { AuditLogsService } from './audit-logs.service.js';
 import {
   actionInWords,
   actOf,
+  groupOf,
   isOfEnvironment,
   isOwnAccount,
   predicateOf,
@@ -102,11 +103,7 @@ export class AuditLogPage extends ListPage(AUDIT_LOG_PERMISSIONS.listAuditEntrie
       filters: (
         <>
           <Filter name="actor" label="Name or email" type="search" />
-          <FilterChoice
-            name="action"
-            label="Action"
-            options={AUDIT_ACTION_NAMES.map((value) => ({ value, label: actionInWords(value) }))}
-          />
+          <FilterChoice name="action" label="Action" options={actionOptions()} />
           <FilterChoice
             name="outcome"
             label="Outcome"
@@ -206,6 +203,16 @@ export class AuditLogPage extends ListPage(AUDIT_LOG_PERMISSIONS.listAuditEntrie
   async get(@Visit() { actor, params }: PageVisit<'id'>): Promise<PageResponse> {
     return entryPage(await this.auditLogs.get(actor.organizationId, params.id));
   }
+}
+
+/** Returns all actions by group, in alphabetical order. */
+function actionOptions() {
+  const options = AUDIT_ACTION_NAMES.map((value) => ({
+    value,
+    label: actionInWords(value),
+    group: groupOf(value),
+  }));
+  return options.toSorted((a, b) => a.group.localeCompare(b.group) || a.label.localeCompare(b.label));
 }
 
 /** Types of targets that the search finds by their names. */

@@ -7,7 +7,7 @@ import {
 import '../../app.module.js';
 import type { AuditLogEntryResponse } from './audit-log-entry.entity.js';
 import { AUDIT_OUTCOMES } from './audit-outcome.js';
-import { actionInWords, meaningOf, predicateOf, subjectOf } from './audit-sentences.js';
+import { actionInWords, groupOf, meaningOf, predicateOf, subjectOf } from './audit-sentences.js';
 
 const ADA = { name: 'Ada Lovelace', email: 'ada@example.com' };
 
@@ -54,7 +54,7 @@ describe('predicateOf', () => {
     ],
     [
       entry('access_grant.create', { name: 'bob@example.com' }),
-      'granted privileged access for bob@example.com',
+      'created an access grant for bob@example.com',
     ],
   ])('describes an entry (%#)', (found, sentence) => expect(predicateOf(found)).toBe(sentence));
 
@@ -83,6 +83,12 @@ it('actionInWords gives every action different words', () => {
   expect(words).toContain('Create an API client');
   expect(words.filter((each, index) => words.indexOf(each) !== index)).toEqual([]);
 });
+
+it.each([
+  ['access_grant.create', 'Access grants'],
+  ['key.rotate', 'API keys'],
+  ['sso.add', 'Single sign-on'],
+] as const)('groupOf names the group of %s', (action, group) => expect(groupOf(action)).toBe(group));
 
 it.each([
   ['auth.passkey_add', 'A user added a passkey.'],

@@ -1,5 +1,6 @@
 import { auditAction, type AuditAction } from '../../infrastructure/audit-catalog/index.js';
 import { isolated } from '../../infrastructure/pages/index.js';
+import { displayNameOf } from '../../infrastructure/validation/index.js';
 import type { AuditOutcome } from './audit-outcome.js';
 import type { AuditLogEntryResponse } from './audit-log-entry.entity.js';
 import { API_CLIENT, API_KEY_EMAIL, OPERATOR, SYSTEM } from './audit-log.js';
@@ -62,6 +63,27 @@ export function subjectOf({ actor: { name, email } }: AuditLogEntryResponse): st
 export function actionInWords(action: AuditAction): string {
   const { infinitive, object } = phraseOf(action);
   return `${infinitive.charAt(0).toUpperCase()}${infinitive.slice(1)}${object}`;
+}
+
+/** The groups whose names differ from the first part of their actions. */
+const GROUPS: Readonly<Record<string, string>> = {
+  account: 'Organization',
+  auth: 'Logins and own accounts',
+  client: 'API clients',
+  external_user: 'Customers',
+  key: 'API keys',
+  secret: 'API secrets',
+  sign_in_link: 'Sign-in links',
+  sso: 'Single sign-on',
+  user_login: 'Logins as test users',
+  webhook: 'Webhook endpoints',
+};
+
+/** Returns the group of an action in words, such as "API keys" for `key.create`. */
+export function groupOf(action: AuditAction): string {
+  const [name = ''] = action.split('.');
+  const words = displayNameOf(name);
+  return GROUPS[name] ?? `${words.charAt(0).toUpperCase()}${words.slice(1)}s`;
 }
 
 /** Returns what an action means, such as "A user added a passkey." */

@@ -1,2 +1,3 @@
 export { CustomersModule } from './customers.module.js';
 export { CustomersJob } from './customers.job.js';
+export { CustomersService } from './customers.service.js';

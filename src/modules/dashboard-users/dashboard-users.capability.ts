@@ -8,8 +8,8 @@ const USER_ACTIONS = auditActions({
   'user.update': byUser('user', 'changed/change a user *', 'This includes disabling and enabling.'),
   'user.unlock': byUser('user', 'unlocked/unlock a user *', 'This lifts the limits on failed logins.'),
   'user.remove': byUser('user', 'removed/remove a user *'),
-  'access_grant.create': byUser('access_grant', 'granted/grant privileged access (for *)'),
-  'access_grant.revoke': byUser('access_grant', 'revoked/revoke privileged access (for *)'),
+  'access_grant.create': byUser('access_grant', 'created/create an access grant (for *)'),
+  'access_grant.revoke': byUser('access_grant', 'revoked/revoke an access grant (for *)'),
 });
 
 declare module '../../infrastructure/audit-catalog/index.js' {

@@ -142,9 +142,19 @@ function Logo({ organization }: { readonly organization: Organization }): VNode 
   );
 }
 
+/** The settings, with the message that the organization is active. */
+const ACTIVATED = `${SETTINGS.path}?done=activated`;
+
 @Controller('dashboard/organization/activate')
 class ActivatePage extends ConfirmPage(ORGANIZATION_PERMISSIONS.activateOrganization) {
   @Inject() private readonly organizations!: OrganizationsService;
+
+  @Get()
+  @DashboardPage(ORGANIZATION_PERMISSIONS.activateOrganization)
+  override async show(@Visit() visit: PageVisit): Promise<PageResponse> {
+    const { activatedAt } = await this.organizations.get(visit.actor);
+    return activatedAt ? { redirectTo: ACTIVATED } : super.show(visit);
+  }
 
   async describe({ actor }: PageVisit): Promise<Confirmation> {
     return {
@@ -155,7 +165,7 @@ class ActivatePage extends ConfirmPage(ORGANIZATION_PERMISSIONS.activateOrganiza
       button: 'Activate organization',
       isDestructive: false,
       perform: () => this.organizations.activate(actor),
-      next: `${SETTINGS.path}?done=activated`,
+      next: ACTIVATED,
     };
   }
 }

@@ -159,13 +159,13 @@ export class EraseUserPage extends ConfirmPage(
         <>
           <HiddenField name="external_user_id" value={user} />
           <p>
-            Everything that the service stores about the user in this environment is erased: merchant
+            Everything that the service stores about the customer in this environment is erased: merchant
             accounts, sessions, tokens, connected agents, sign-in links, and the identifier in the logs.
             Tokens stop working at once; the rest takes at least a minute. This cannot be undone.
           </p>
         </>
       ),
-      button: 'Erase user',
+      button: 'Erase customer',
       perform: async () => {
         const { clientId } = await this.clients.forEnvironment(actor, environment);
         const { organizationId } = actor;
@@ -179,14 +179,14 @@ export class EraseUserPage extends ConfirmPage(
 function findUserPage(environment: PlatformEnvironment): Page {
   return {
     title: 'Find or erase a customer',
-    about: 'One of your own users: their activity, accounts, sessions and agents.',
+    about: 'The activity, accounts, sessions and agents of one customer.',
     content: (
       <form method="get" action={dashboardPath(environment, 'external-users')}>
         <FormProblem />
         <TextField
           name="external_user_id"
           label="Customer"
-          hint="The identifier that your system has for the user. The search at the top finds users by its beginning."
+          hint="The identifier that your system has for the customer. The search at the top finds customers by any part of it."
           maxLength={MAX_EXTERNAL_USER_ID_LENGTH}
         />
         <button>Show customer</button>

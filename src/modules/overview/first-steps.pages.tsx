@@ -42,6 +42,28 @@ export function FirstSteps(state: FirstStepsState): VNode {
   );
 }
 
+/** Leads from the unused production environment to the steps in the development environment. */
+export function FirstStepsElsewhere(): VNode {
+  // A deployment that is pinned to production has no other environment.
+  const hasSteps = usePage().environments.includes('development');
+  return (
+    <section class="card" aria-labelledby="first-steps">
+      <h2 id="first-steps">First steps</h2>
+      <p>
+        Nothing has been sent in the production environment yet. Begin with the{' '}
+        {hasSteps ? (
+          <a href={dashboardPath('development')}>first steps in the development environment</a>
+        ) : (
+          <a href="/docs/quickstart">quickstart</a>
+        )}
+        , then send requests with the{' '}
+        <a href={dashboardPath('production', 'api-credentials')}>credentials of the production environment</a>
+        .
+      </p>
+    </section>
+  );
+}
+
 function requestStep({ clientId, apiUrl, hasSentRequest }: FirstStepsState): Step {
   const { environment } = usePage();
   return {

@@ -65,4 +65,10 @@ export class FirstStepsService {
     const isDone = state.hasSentRequest && state.hasEndpoint && state.hasReceivedEvent && state.agent;
     return isDone ? undefined : state;
   }
+
+  /** Returns whether the environment has no request and no delivery in any period. @param overview of any period */
+  async isUnused(visit: PageVisit, { requests, deliveries }: RequestLogOverview): Promise<boolean> {
+    const isEmpty = requests.total === 0 && deliveries.total === 0;
+    return isEmpty && (await this.requestLog.newestTime(visit)) === undefined;
+  }
 }

@@ -1,5 +1,6 @@
 import { Module } from '@nestjs/common';
 import { AgentAuthorizationModule } from '../agent-authorization/index.js';
+import { CustomersModule } from '../customers/index.js';
 import { DashboardUsersModule } from '../dashboard-users/index.js';
 import { ExternalUsersModule } from '../external-users/index.js';
 import { McpTokensModule } from '../mcp-tokens/index.js';
@@ -24,6 +25,7 @@ import './overview.capability.js';
 @Module({
   imports: [
     AgentAuthorizationModule,
+    CustomersModule,
     DashboardUsersModule,
     ExternalUsersModule,
     McpTokensModule,

@@ -53,7 +53,7 @@ import {
   type WebhookEndpointResponse,
   ENDPOINT_PERMISSIONS,
 } from '../webhook-endpoints/index.js';
-import { FirstSteps } from './first-steps.pages.js';
+import { FirstSteps, FirstStepsElsewhere } from './first-steps.pages.js';
 import { FirstStepsService, type FirstStepsState } from './first-steps.service.js';
 
 @Controller()
@@ -85,12 +85,14 @@ export class OverviewPage {
         const overview = await this.overviews.overview({ client, period });
         const before = await unlessBusy(this.overviews.overview({ client, period: periodBefore(overview) }));
         const trends = await this.overviews.trends({ client, period, targets: targetsIn(overview) });
-        const isNewcomer =
-          environment === 'development' && mayPerform(actor, ENDPOINT_PERMISSIONS.createWebhookEndpoint);
-        const firstSteps = isNewcomer
-          ? await this.firstSteps.find(visit, client, overview, endpoints.length > 0)
-          : undefined;
-        return overviewPage({ environment, endpoints, overview, before, trends, firstSteps });
+        const mayBegin = mayPerform(actor, ENDPOINT_PERMISSIONS.createWebhookEndpoint);
+        const firstSteps =
+          mayBegin && environment === 'development'
+            ? await this.firstSteps.find(visit, client, overview, endpoints.length > 0)
+            : undefined;
+        const isUnused =
+          mayBegin && environment === 'production' && (await this.firstSteps.isUnused(visit, overview));
+        return overviewPage({ environment, endpoints, overview, before, trends, firstSteps, isUnused });
       },
       () => overviewPage({ environment, endpoints }),
     );
@@ -119,6 +121,8 @@ interface OverviewProps {
   readonly endpoints: readonly WebhookEndpointResponse[];
   /** Undefined once all are done. */
   readonly firstSteps?: FirstStepsState | undefined;
+  /** Whether nothing was ever sent in the production environment. */
+  readonly isUnused?: boolean;
   /** By operation or ID of the endpoint; undefined if the request log is too busy. */
   readonly trends?: ReadonlyMap<string, Trend> | undefined;
 }
@@ -151,6 +155,7 @@ function overviewPage({
           {overview ? (
             <>
               {props.firstSteps ? <FirstSteps {...props.firstSteps} /> : null}
+              {props.isUnused ? <FirstStepsElsewhere /> : null}
               <Requests {...props} overview={overview} />
               <Deliveries {...props} overview={overview} />
             </>

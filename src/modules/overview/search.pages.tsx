@@ -34,7 +34,7 @@ export class SearchPage {
 const WHAT_TO_SEARCH = (
   <p>
     Search for a page, the URL of an endpoint, a name or email address, the ID of an event, a session, an
-    entry or a request, or the identifier of one of your users.
+    entry or a request, or the identifier of a customer.
   </p>
 );
 
@@ -49,8 +49,8 @@ function Results({ text, results, isLogBusy }: SearchResults & { readonly text: 
       {all.length === 0 ? (
         <EmptyState title="Nothing found">
           <p>
-            Search for the beginning of the identifier of one of your users, a part of a name, email address
-            or URL, or a whole ID.
+            Search for a part of the identifier of a customer, or of a name, email address or URL, or for a
+            whole ID.
           </p>
         </EmptyState>
       ) : (

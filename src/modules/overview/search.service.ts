@@ -5,6 +5,7 @@ import { KeyedQueue } from '../../infrastructure/queues/index.js';
 import { ApiError } from '../../infrastructure/errors/index.js';
 import { dashboardPath } from '../../infrastructure/http/index.js';
 import { pathOfUser } from '../../infrastructure/pages/index.js';
+import { CustomersService } from '../customers/index.js';
 import { UserAdministrationService, USER_PERMISSIONS } from '../dashboard-users/index.js';
 import { matchKeys, MerchantsService, MERCHANT_PERMISSIONS } from '../merchants/index.js';
 import { RequestLogsService } from '../request-logs/index.js';
@@ -34,7 +35,7 @@ const MAX_WAITING = 4;
 /** Read from the database, of which those with the text in their name are shown. */
 const MAX_MERCHANTS = 50;
 
-/** Finds what a text names, in one environment of the user's organization. Only looks up by indexes, and in lists that are short. */
+/** Finds what a text names, in one environment of the user's organization. Only looks up by indexes, and in lists that are short or cut off. */
 @Injectable()
 export class SearchService {
   /** One search of an organization at a time reads the log, so that typing leaves the organization's turns there to others. */
@@ -45,6 +46,7 @@ export class SearchService {
     private readonly events: PublishedEventsService,
     private readonly users: UserAdministrationService,
     private readonly logs: RequestLogsService,
+    private readonly customers: CustomersService,
     private readonly merchants: MerchantsService,
   ) {}
 
@@ -90,7 +92,12 @@ export class SearchService {
       const found = await this.logs.usersWith(scope, { prefix, limit: MAX_RESULTS_OF_A_KIND });
       for (const user of found) users.add(user);
     }
-    return [...users].map((user) => ({
+    // The list finds any part of an identifier, but is at most a minute behind the log.
+    if (users.size < MAX_RESULTS_OF_A_KIND) {
+      const { data } = await this.customers.page(scope, { search: text }, MAX_RESULTS_OF_A_KIND);
+      for (const { externalUserId } of data) users.add(externalUserId);
+    }
+    return [...users].slice(0, MAX_RESULTS_OF_A_KIND).map((user) => ({
       kind: 'Customer',
       title: user,
       path: pathOfUser(scope.environment, user),

@@ -14,6 +14,7 @@ import {
   inEachEnvironment,
   ListPage,
   pathWith,
+  SelectField,
   SessionLink,
   TextField,
   UserField,
@@ -25,6 +26,7 @@ import {
   type PageVisit,
   type Tone,
 } from '../../infrastructure/pages/index.js';
+import { DAY, HOUR, MINUTE, SECOND } from '../../infrastructure/time/index.js';
 import {
   CreateSignInLinkForm,
   DEFAULT_LIFETIME_SECONDS,
@@ -183,6 +185,14 @@ class CancelPage extends ConfirmPage(SIGN_IN_LINK_PERMISSIONS.cancelSignInLink) 
   }
 }
 
+/** In seconds, as the operation expects it. */
+const LIFETIMES = [
+  { length: 15 * MINUTE, label: '15 minutes' },
+  { length: HOUR, label: '1 hour' },
+  { length: 4 * HOUR, label: '4 hours' },
+  { length: DAY, label: '1 day' },
+].map(({ length, label }) => ({ value: String(length / SECOND), label }));
+
 @Controller(inEachEnvironment('sign-in-links/create'))
 class CreatePage extends FormPage(SIGN_IN_LINK_PERMISSIONS.createSignInLink, CreateSignInLinkForm) {
   @Inject() private readonly creation!: SignInLinkCreationService;
@@ -213,7 +223,7 @@ class CreatePage extends FormPage(SIGN_IN_LINK_PERMISSIONS.createSignInLink, Cre
             label="Return address (optional)"
             hint="Where the user goes afterward."
           />
-          <TextField name="expires_in" label="Expires in" hint="Seconds: 300 to 86,400." />
+          <SelectField name="expires_in" label="Expires in" options={LIFETIMES} />
         </>
       ),
       button: 'Create link',

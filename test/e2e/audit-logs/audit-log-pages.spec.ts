@@ -135,6 +135,17 @@ describe('The list of the audit log', () => {
     expect(rowsOf(entries)).toHaveLength(4);
   });
 
+  it('offers the actions in alphabetical groups', async () => {
+    const { visitor } = await organizationWith(SEVERAL);
+    const { text } = await visitor.get(`${PATH}?action=key.create`);
+    const groups = [...text.matchAll(/<optgroup label="([^"]+)">/g)].map(([, group]) => group);
+    expect(groups).toEqual(groups.toSorted((a = '', b = '') => a.localeCompare(b)));
+    expect(groups).toContain('Webhook endpoints');
+    expect(text).toMatch(
+      /<optgroup label="API keys">(?:<option value="key\.\w+">[\w ]+<\/option>)*<option value="key\.create" selected>/,
+    );
+  });
+
   it('shows an action that only a later release knows', async () => {
     const { visitor } = await organizationWith([{ ...SEVERAL[0], action: 'user.clone' as never }]);
     const { status, text } = await visitor.get(PATH);

@@ -93,6 +93,12 @@ describe('The list of customers', () => {
     expect(await usersOn(`?search=${encodeURIComponent(part)}`)).toEqual([user]);
   });
 
+  it('finds as many by the search at the top', async () => {
+    await logged(['Partner-17', 'another']);
+    const { text } = await visitor.get('/dashboard/production/search?q=ner-17');
+    expect(rowsOf(text)).toEqual([['Customer', 'Partner-17']]);
+  });
+
   it('has entries that a rotation moves while the job runs', async () => {
     await fillRequestLog(service, [
       loggedRequest(production, { externalUserId: 'user-moved', createdAt: ago(HOUR) }),

@@ -290,7 +290,7 @@ describe('The device approval pages', () => {
         ['/device/confirm', { request, decision: 'approve' }],
       ] as const) {
         const { status, html } = await browser.send(path, { ...fields, form_token });
-        expect([status, titleOf(html)]).toEqual([403, 'Error: Not allowed · Merchant Connectivity']);
+        expect([status, titleOf(html)]).toEqual([403, 'Error: Form out of date · Merchant Connectivity']);
       }
     }
     // An invalid decision.

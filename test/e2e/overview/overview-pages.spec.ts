@@ -2,7 +2,7 @@ import { RequestLogRollupsService } from '../../../src/modules/request-logs/inde
 import { CREATE_MCP_TOKEN } from '../../support/documents/operations.js';
 import { MINUTE } from '../../../src/infrastructure/time/index.js';
 import { useTestApp } from '../../support/test-app.js';
-import { visitorWithRole } from '../../support/pages/visitor.js';
+import { linkTo, visitorWithRole } from '../../support/pages/visitor.js';
 import { eventually } from '../../support/eventually.js';
 import { whileLogIsLocked } from '../../support/database/locked-log.js';
 import { rememberSecret } from '../../support/runner/run-directory.js';
@@ -42,8 +42,11 @@ describe('The overview', () => {
     const viewer = await visitorWithRole(service, 'viewer', id);
     expect((await viewer.get(PATH)).text).not.toContain('First steps');
     expect((await visitor.get('/dashboard/staging')).status).toBe(404);
+    // In production, they lead to the steps of the development environment.
+    expect((await viewer.get('/dashboard/production')).text).not.toContain('First steps');
+    const production = await visitor.get('/dashboard/production');
+    expect(linkTo('first steps in the development environment', production.text)).toBe(PATH);
     // The browser remembers the environment.
-    await visitor.get('/dashboard/production');
     expect((await visitor.get('/dashboard')).location).toBe('/dashboard/production');
   });
 

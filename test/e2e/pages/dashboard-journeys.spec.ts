@@ -80,6 +80,13 @@ describe('A form that was not accepted', () => {
     expect(text).not.toContain('a secret of mine');
   });
 
+  it('says how large it can be, if it is larger', async () => {
+    const visitor = new Visitor(service);
+    await visitor.get('/login?with=password');
+    const { status, text } = await visitor.submit('/login', { email: 'x'.repeat(20_000) });
+    expect([status, text]).toEqual([413, expect.stringContaining('It can have at most 16 KB.')]);
+  });
+
   it('says that cookies are missing, and not that it is out of date, if it comes without any', async () => {
     const visitor = new Visitor(service);
     await visitor.get('/login?with=password');

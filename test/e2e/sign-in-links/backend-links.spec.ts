@@ -569,7 +569,7 @@ describe('The dashboard', () => {
     const user = newUser();
     const member = await service.login('member');
     const path = '/dashboard/development/sign-in-links/create';
-    const fields = { external_user_id: user, merchant_id: '16', expires_in: '600' };
+    const fields = { external_user_id: user, merchant_id: '16', expires_in: '900' };
     const { status, text } = await submitForm(service, member, path, fields);
     expect(status).toBe(200);
     const [, url = ''] = /(http[^<"]*\/sign-in\/[\w-]+)/.exec(text) ?? [];

@@ -428,7 +428,7 @@ describe('The pages about events', () => {
     expect((await visitor.get(`${EVENTS}?outcome=not_sent`)).text).toContain(`/events/${unsent}"`);
     await service.database.query('DELETE FROM webhook_event WHERE id = $1', [unsent]);
     // All failed deliveries are two clicks away from being sent again.
-    const plan = await visitor.get(linkTo('Send failed again', list.text));
+    const plan = await visitor.get(linkTo('Send all failed again', list.text));
     expect(textOf(plan)).toContain('Send 1 delivery again?');
 
     const refused = await visitor.submit(path, { endpoint_id: other });

@@ -279,25 +279,42 @@ interface Option {
   readonly hint?: string;
 }
 
+export interface SelectOption extends Option {
+  /** The heading that the option is under. Options without one come first. */
+  readonly group?: string;
+}
+
 interface SelectFieldProps extends FieldProps {
-  readonly options: readonly Option[];
+  readonly options: readonly SelectOption[];
   readonly value?: string | undefined;
+  /** Whether long options are shown as a whole. */
+  readonly isWhole?: boolean;
 }
 
 /** A labeled choice of one option. */
 export function SelectField(props: SelectFieldProps): VNode {
-  const { name, options } = props;
+  const { name, options, isWhole = false } = props;
   const field = useDeclaredField(name);
   const initial = props.value ?? field.value ?? '';
   const chosen = currentValue(name, initial);
   const selected = options.some(({ value }) => value === chosen) ? chosen : initial;
+  const optionsOf = (wanted?: string): VNode[] =>
+    options
+      .filter(({ group }) => group === wanted)
+      .map(({ value, label }) => (
+        <option key={value} value={value} selected={value === selected}>
+          {isWhole ? label : shortened(label)}
+        </option>
+      ));
+  const groups = new Set(options.map(({ group }) => group).filter((group) => group !== undefined));
   return (
     <Labeled {...props} isChoice>
       <select {...control(props)}>
-        {options.map(({ value, label }) => (
-          <option key={value} value={value} selected={value === selected}>
-            {shortened(label)}
-          </option>
+        {optionsOf()}
+        {[...groups].map((group) => (
+          <optgroup key={group} label={group}>
+            {optionsOf(group)}
+          </optgroup>
         ))}
       </select>
     </Labeled>

@@ -8,7 +8,7 @@ import { usePage, type Page, type PageContext } from '../page.js';
 import { EXPORT_FORMATS } from '../export-file.js';
 import { localTimeOf } from '../page-input.js';
 import { ZONE_PARAMETER } from '../time-zones.js';
-import { Form, SelectField, TextField, ZoneField } from './form.js';
+import { Form, SelectField, TextField, ZoneField, type SelectOption } from './form.js';
 import { isolated, shortened } from '../foreign-text.js';
 import { entryThatCovers } from '../menu.js';
 import { Done, Foreign, Middle } from './elements.js';
@@ -319,7 +319,7 @@ export function PeriodChoice(): VNode {
 interface ChoiceProps {
   readonly name: string;
   readonly label: string;
-  readonly options: readonly { readonly value: string; readonly label: string }[];
+  readonly options: readonly SelectOption[];
 }
 
 /** A choice of a `FilterForm`. */

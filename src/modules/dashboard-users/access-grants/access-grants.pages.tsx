@@ -130,6 +130,7 @@ class NewGrantPage extends FormPage(USER_PERMISSIONS.createAccessGrant, CreateAc
               name="email"
               label="User"
               hint="You cannot choose owners, who have all rights already, disabled users, or yourself."
+              isWhole
               options={[
                 { value: '', label: 'Choose a user' },
                 ...users.map(({ name, email }) => ({ value: email, label: `${name} (${email})` })),

@@ -127,7 +127,9 @@ function AfterFailure({ entry }: EntryProps): VNode | null {
   if (type !== 'webhook' || reason === null || event === null || endpoint === null) return null;
   return (
     <p>
-      <a href={dashboardPath(environment, 'events', event)}>See whether the service retries it</a>
+      <a href={dashboardPath(environment, 'events', event)}>
+        See all attempts and the next retry, if there is one
+      </a>
       <Allowed permission={permissionOf('recoverWebhooks')}>
         {' · '}
         <a href={dashboardPath(environment, 'webhook-endpoints', endpoint, 'recover')}>
@@ -228,7 +230,7 @@ function Fields({ entry }: EntryProps): VNode {
         ],
         ['Latency', `${entry.latency_ms} ms`],
         ['Attempt', delivery?.attempt],
-        ['Reason', entry.reason === null ? null : <code>{entry.reason}</code>],
+        ['Reason code', entry.reason === null ? null : <code>{entry.reason}</code>],
         ['Event', entry.event],
         ['Event ID', linked('event_id', entry.event_id, 'All attempts', 'events')],
         ['Endpoint', linked('endpoint_id', entry.endpoint_id, 'All deliveries', 'webhook-endpoints')],

@@ -125,7 +125,7 @@ export class EventsPage extends ListPage(REQUEST_LOG_PERMISSIONS.listRequestLogs
             counts.failed > 0 ? (
               <Allowed permission={REQUEST_LOG_PERMISSIONS.redeliverWebhook}>
                 <a href={pathWith(action, { event, external_user_id }, { ...bounds, ...FROM_EVENTS })}>
-                  Send failed again
+                  Send all failed again
                 </a>
               </Allowed>
             ) : null,
