@@ -132,6 +132,16 @@ describe('embedded PostgreSQL', () => {
   );
 
   it.concurrent(
+    'creates the cluster after a process with the same pid was killed while it did',
+    inFolder(async ({ directory, start }) => {
+      const left = join(`${directory}.new-${process.pid}`, 'data', 'base');
+      await mkdir(left, { recursive: true });
+      expect(await query((await start()).url, 'SELECT 1')).toEqual([1]);
+    }),
+    30 * SECONDS,
+  );
+
+  it.concurrent(
     'stops the server when the last process releases it',
     inFolder(async ({ start, startElsewhere }) => {
       const first = await start();

@@ -558,6 +558,11 @@ describe('The authorization endpoint', () => {
       ['code_verifier', agent.verifier],
       ...resources.map((resource): [string, string] => ['resource', resource]),
     ];
+    const further: [string, string] = ['resource', addressOf(service.production.clientId).href];
+    expect(await sendForm(service, `${agent.issuerPath}/token`, [...fields, further])).toMatchObject({
+      status: 400,
+      body: { error: 'invalid_target' },
+    });
     expect((await sendForm(service, `${agent.issuerPath}/token`, fields)).status).toBe(200);
   });
 

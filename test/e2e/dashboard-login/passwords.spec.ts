@@ -1,6 +1,7 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
 import pg from 'pg';
+import { DataSource } from 'typeorm';
 import { Sealer } from '../../../src/infrastructure/crypto/index.js';
 import { DAY, HOUR, MINUTE } from '../../../src/infrastructure/time/index.js';
 import { PasswordLinksService } from '../../../src/modules/dashboard-login/index.js';
@@ -748,6 +749,17 @@ describe('An email', () => {
       expect((await claim()).map(({ kind }) => kind)).toEqual(
         expect.arrayContaining(['reset', ...Array<string>(4).fill('notice')]),
       );
+    });
+
+    it('is claimed although other processes are claiming dozens', async () => {
+      const [user] = await strangers();
+      await add(user, 'notice', 60, '1 hour');
+      await app.app.get(DataSource).transaction(async (manager) => {
+        await manager.query(
+          'SELECT FROM outgoing_email WHERE outcome IS NULL ORDER BY due_at LIMIT 50 FOR UPDATE',
+        );
+        expect(await claim()).toHaveLength(settings.limit);
+      });
     });
 
     it('is found by an index', async () => {

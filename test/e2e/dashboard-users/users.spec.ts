@@ -485,4 +485,14 @@ describe('The list of users', () => {
     expect(emailsIn(text)).toHaveLength(count);
     if (count > 0) expect(text).toContain(`>${count} of 61 users<`);
   });
+
+  it('offers each status as a filter', async () => {
+    const { text } = await openPage(service, admin, `${PATH}?status=disabled`);
+    const [, options = ''] = /<select[^>]* name="status"[^>]*>(.*?)<\/select>/s.exec(text) ?? [];
+    expect([...options.matchAll(/value="(\w+)"[^>]*>([^<]+)</g)].map(([, ...option]) => option)).toEqual([
+      ['active', 'Active'],
+      ['invited', 'Invited'],
+      ['disabled', 'Disabled'],
+    ]);
+  });
 });

@@ -184,6 +184,18 @@ describe('Daily partitions of rows that expire', () => {
     await addTokens(inDays(400), inDays(401), 1);
   });
 
+  it('report a day that cannot be created beside rows in the default partition', async () => {
+    for (const { name, from } of await partitions.status('mcp_token'))
+      if (from) await database.query(`DROP TABLE ${name}`);
+    await addTokens(inDays(400), inDays(401), 1);
+    await database.query(`CREATE TABLE ${nameOfToken(2)} ()`);
+    await expect(partitions.rotate('mcp_token', NOW, RETENTION)).rejects.toThrow(
+      `relation "${nameOfToken(2)}" already exists`,
+    );
+    // The default partition accepts rows of the day again.
+    await addTokens(inDays(2), inDays(3), 1);
+  });
+
   it('accept rows again after a process was killed while the default partition was closed for their day', async () => {
     await partitions.rotate('mcp_token', NOW, RETENTION);
     await database.query(`DROP TABLE IF EXISTS ${nameOfToken(0)}`);

@@ -1042,6 +1042,35 @@ describe('An erasure', () => {
     });
   });
 
+  it('does not count statistics as renewed for an erasure that erases rows meanwhile', async () => {
+    const users = [newUser(), newUser()];
+    for (const user of users) await erase(user);
+    const erasures = () =>
+      service.database.query<{ id: string; renewed: string[] }>(
+        `SELECT id, renewed_columns AS renewed FROM user_erasure WHERE client_id = $1 AND finished_at IS NULL
+          ORDER BY requested_at DESC, id LIMIT 2`,
+        [service.development.clientId],
+      );
+    const [erasure, other] = await erasures();
+    await watchingStatistics(async () => {
+      await service.database.query(
+        `CREATE RULE meanwhile AS ON INSERT TO renewed
+           DO ALSO UPDATE user_erasure SET erased = erased + 1 WHERE id = '${other?.id}'`,
+      );
+      const { clientId } = service.development;
+      const column = { table: 'session', column: 'metadata', hasEnvironment: true };
+      await inTransaction(() =>
+        service.app
+          .get(UserErasuresRepository)
+          .renewStatistics(erasure?.id ?? '', { clientId, externalUserId: users[0] ?? '' }, column),
+      );
+    });
+    const renewed = new Map((await erasures()).map((each) => [each.id, each.renewed]));
+    expect(renewed.get(erasure?.id ?? '')).toContain('session.metadata');
+    expect(renewed.get(other?.id ?? '')).toEqual([]);
+    await finishErasures(service);
+  });
+
   it('renews each column in a statement without a time limit, and not again after a failure', async () => {
     const user = newUser();
     await meet(user);

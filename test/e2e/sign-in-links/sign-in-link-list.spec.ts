@@ -179,6 +179,15 @@ describe('GET /sign-in-links', () => {
     });
   });
 
+  it('is in the request log with the user', async () => {
+    const { externalUserId } = newAgent(service);
+    await list(`external_user_id=${externalUserId}`);
+    const entries = await service.database.query('SELECT path FROM request_log WHERE external_user_id = $1', [
+      externalUserId,
+    ]);
+    expect(entries).toEqual([{ path: '/sign-in-links' }]);
+  });
+
   it('returns the usual errors', async () => {
     await expectUsualErrors(service, '/sign-in-links?external_user_id=a', 'sign_in_link');
     const path = `/sign-in-links/${UNKNOWN_ID}/cancel`;

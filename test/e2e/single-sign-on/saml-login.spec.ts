@@ -258,6 +258,16 @@ describe('A login with SAML', () => {
     expect((await logIn(user)).response.location).toBe('/dashboard');
   });
 
+  it('leaves no listeners on the thread that checks responses', async () => {
+    const user = await addUser();
+    await logIn(user);
+    const thread = Reflect.get(service.app.get(SamlWorker), 'thread') as Worker;
+    const listeners = () => ['exit', 'message', 'error'].map((event) => thread.listenerCount(event));
+    const before = listeners();
+    await logIn(user);
+    expect(listeners()).toEqual(before);
+  });
+
   it('stores nothing that the provider sent after the login, except the address and the link', async () => {
     const user = await addUser();
     await logIn(user);
@@ -660,6 +670,18 @@ describe('A response of a SAML provider', () => {
     ],
   ])('is refused with %s', async (_what, forgery, reason) => {
     await expectRefused(await logIn(await addUser(), forgery), reason);
+  });
+
+  it('is refused with the reason of the provider, which is inside the status', async () => {
+    const refused = (xml: string): string =>
+      xml.replace(
+        /<samlp:StatusCode Value="([^"]*)Success"\/>/,
+        '<samlp:StatusCode Value="$1Responder"><samlp:StatusCode Value="$1AuthnFailed"/></samlp:StatusCode>',
+      );
+    await expectRefused(
+      await logIn(await addUser(), {}, refused),
+      'The identity provider refused the login (AuthnFailed).',
+    );
   });
 
   // Releases before 0.4.0 let owners add such providers.

@@ -147,6 +147,13 @@ describe('POST /webhook-endpoints/create', () => {
     expect((await get(endpoint.id)).body).toEqual(endpoint);
   });
 
+  it('creates the lane, for which the first publications would wait', async () => {
+    const { body } = await create({ environment: 'development', url: someUrl() });
+    expect(await service.database.query('SELECT endpoint_id AS id FROM webhook_lane')).toContainEqual({
+      id: body.id,
+    });
+  });
+
   it('creates a paused endpoint', async () => {
     const endpoint = await created({ status: 'paused' });
     expect(endpoint['status']).toBe('paused');

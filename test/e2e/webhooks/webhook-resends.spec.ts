@@ -170,6 +170,7 @@ describe('The page before failed deliveries are sent again', () => {
       const { searchParams } = new URL(attempts, service.baseUrl);
       const [start, end] = ['start', 'end'].map((name) => Date.parse(searchParams.get(name) ?? ''));
       expect(Number(end) - Number(start)).toBe(MAX_PERIOD);
+      expect(searchParams.get('type')).toBe('webhook');
       expect((await visitor.get(attempts)).status).toBe(200);
       await eventually('the resend has ended', async () => (await countOfRunning()) === 0);
       await queueIsEmpty(service);

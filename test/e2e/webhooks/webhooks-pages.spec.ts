@@ -215,6 +215,10 @@ describe('The pages about webhook endpoints', () => {
       /State Finished .* Events queued 1 .* Check that the events arrived: Recent deliveries/,
     );
     await eventuallyShows(`${EVENTS}/${eventId}`, 'Succeeded');
+    // The last attempt is no failure.
+    const { text } = await visitor.get(`${ENDPOINTS}/${id}`);
+    const [, failure = ''] = /Last failure.*?href="([^"]*\/request-logs\/\d+)"/s.exec(text) ?? [];
+    expect(textOf(await visitor.get(failure))).toContain('Status code 503');
   });
 
   it('return 404 for endpoints of the other environment and of other organizations', async () => {
