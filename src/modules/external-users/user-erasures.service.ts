@@ -42,6 +42,7 @@ export class UserErasuresService {
    * Like `request`, once for each idempotency key. The key is claimed with the erasure, and the response is stored after everything
    * that it promises, so a request that was interrupted continues. It does not name the user, and is not deleted with the user.
    *
+   * @param attribution of a request whose body names the user, who must not get into the request log
    * @throws ApiError IDEMPOTENCY_KEY_REUSED, ONGOING_OPERATION
    */
   async requestOnce(
@@ -54,24 +55,18 @@ export class UserErasuresService {
     // This is done even if the response is repeated.
     attribution.externalUserId = null;
     return this.idempotentRequests.replayOr(idempotent, async () => {
-      const response = await this.request(client, externalUserId, actor, attribution, idempotent);
+      const response = await this.request(client, externalUserId, actor, idempotent);
       return this.idempotentRequests.once(idempotent, () => Promise.resolve(response));
     });
   }
 
-  /**
-   * Stores the erasure, which the job continues, and ends everything with which others act for the user.
-   *
-   * @param attribution of a request whose body names the user, who must not get into the request log
-   */
+  /** Stores the erasure, which the job continues, and ends everything with which others act for the user. */
   async request(
     client: ErasingClient,
     externalUserId: string,
     actor: Omit<AuditActor, 'organizationId'>,
-    attribution: RequestAttribution = {},
     idempotent?: IdempotentRequest,
   ): Promise<UserErasureResponse> {
-    attribution.externalUserId = null;
     const { clientId, environment, organizationId } = client;
     const pseudonym = this.pseudonyms.of({ clientId, externalUserId });
     const user = { clientId, environment, organizationId, externalUserId, pseudonym };
