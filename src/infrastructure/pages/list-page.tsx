@@ -59,6 +59,8 @@ export interface ListDescription<Row, Query = object> extends Pick<
   readonly entriesPath?: string;
   /** The filter without which nothing is listed. With it, the page asks for no other value. */
   readonly requires?: string & keyof Query;
+  /** At the end of the heading, also of an empty list, once the required filter is set. */
+  readonly actionsOfChosen?: ComponentChildren;
   /** @param limit the maximum number of rows */
   rows(query: Query, limit: number): Promise<ListResult<Row>>;
   /** Defaults to the ID. */
@@ -155,6 +157,7 @@ function listPage<Row, Query>(
       <>
         {actions}
         <SavedFilterMenu />
+        {list.actionsOfChosen}
       </>
     ) : (
       actions

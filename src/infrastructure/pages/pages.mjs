@@ -235,7 +235,9 @@ setInterval(() => {
 // On a phone, several filters would push the list out of view.
 const phone = matchMedia('(max-width: 48rem)');
 const foldFilters = () => {
-  for (const filters of document.querySelectorAll('.filters > details:has(> .line > .field:nth-child(3))'))
+  for (const filters of document.querySelectorAll(
+    '.filters > details:has(> .line > :not(.actions):nth-child(3))',
+  ))
     filters.open = !phone.matches;
 };
 phone.addEventListener('change', foldFilters);

@@ -149,17 +149,23 @@ export class AuditLogPage extends ListPage(AUDIT_LOG_PERMISSIONS.listAuditEntrie
           kind: 'main',
           cell: (entry) => (
             <>
-              {entry.event.outcome.status === 'success' ? null : outcomeOf(entry)}{' '}
+              {/* The sentence says which of them it is. */}
+              {entry.event.outcome.status === 'success' ? null : <Badge tone="bad" />}{' '}
               <a href={`${PATH}/entries/${entry.id}`}>{actOf(entry)}</a>
               {isOfEnvironment(entry) ? <span class="soft">{` in ${entry.target.environment}`}</span> : null}
             </>
           ),
         },
-        { title: 'Target', kind: 'address', isOnDeskOnly: true, cell: (entry) => <Target entry={entry} /> },
+        {
+          title: 'Target',
+          kind: 'address',
+          isSecondLine: true,
+          cell: (entry) => <Target entry={entry} />,
+        },
         {
           title: 'Change',
           kind: 'text',
-          isOnDeskOnly: true,
+          isOnWideOnly: true,
           isOmittedIfEmpty: true,
           cell: ({ changes }) => (changes ? <Foreign text={inWords(changes).join('; ')} /> : null),
         },

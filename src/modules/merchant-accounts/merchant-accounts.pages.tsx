@@ -1,8 +1,10 @@
+import { permissionOf } from '../../infrastructure/auth/index.js';
 import { Controller, Inject } from '@nestjs/common';
 import type { VNode } from 'preact';
 import {
   Badge,
   dashboardPath,
+  EraseButton,
   headingOfUser,
   inEachEnvironment,
   Link,
@@ -38,6 +40,9 @@ export class MerchantAccountsPage extends ListPage(
       ),
       filters: <UserField />,
       requires: 'external_user_id',
+      actionsOfChosen: (
+        <EraseButton user={user.external_user_id} permission={permissionOf('eraseExternalUser')} />
+      ),
       apply: 'Show accounts',
       rows: (filters) => this.accounts.list(actor, filters),
       keyOf: ({ merchant }) => merchant.id,

@@ -5,12 +5,12 @@ import type { PlatformEnvironment } from '../../infrastructure/config/index.js';
 import {
   allUsers,
   Badge,
-  ButtonLink,
   ConfirmPage,
   DashboardPage,
   dashboardPath,
   Details,
   EmptyState,
+  EraseButton,
   FormProblem,
   HiddenField,
   inDigits,
@@ -201,19 +201,10 @@ const MESSAGES = {
 
 function externalUserPage(environment: PlatformEnvironment, props: ExternalUserPageProps): Page {
   const { user } = props;
-  const erasure = dashboardPath(environment, 'external-users', 'erase');
   return {
     title: isolated(user),
     parent: allUsers(environment),
-    actions: (
-      <ButtonLink
-        permission={EXTERNAL_USER_PERMISSIONS.eraseExternalUser}
-        to={pathWith(erasure, { external_user_id: user }, {})}
-        kind="danger"
-      >
-        Erase
-      </ButtonLink>
-    ),
+    actions: <EraseButton user={user} permission={EXTERNAL_USER_PERMISSIONS.eraseExternalUser} />,
     messages: MESSAGES,
     content: (
       <>
@@ -363,6 +354,6 @@ function Section<Row>({ title, rows, children }: SectionProps<Row>): VNode | nul
 
 function TokenStatus({ revokedAt, expiresAt }: UserMcpToken): VNode {
   const { now } = usePage();
-  if (revokedAt) return <Badge tone="warn">Revoked</Badge>;
+  if (revokedAt) return <Badge tone="soft">Revoked</Badge>;
   return expiresAt <= now ? <Badge tone="soft">Expired</Badge> : <Badge tone="good">Valid</Badge>;
 }

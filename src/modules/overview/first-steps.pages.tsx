@@ -32,7 +32,7 @@ export function FirstSteps(state: FirstStepsState): VNode {
       <ol class="steps">
         {steps.map(({ isDone, title, task, result }) => (
           <li key={title}>
-            {isDone ? <Badge tone="good">Done</Badge> : <Badge tone="soft">To do</Badge>}{' '}
+            {isDone ? <Badge tone="good">Done</Badge> : <Badge tone="warn">To do</Badge>}{' '}
             <strong>{title}</strong> {result}
             {isDone ? null : task}
           </li>

@@ -1,3 +1,4 @@
+import { permissionOf } from '../../infrastructure/auth/index.js';
 import { Controller, Inject } from '@nestjs/common';
 import type { VNode } from 'preact';
 import type { PlatformEnvironment } from '../../infrastructure/config/index.js';
@@ -8,6 +9,7 @@ import {
   CodeBlock,
   ConfirmPage,
   dashboardPath,
+  EraseButton,
   FormPage,
   headingOfUser,
   HiddenField,
@@ -46,7 +48,7 @@ const STATUSES: Readonly<Record<SignInLinkResponse['status'], readonly [tone: To
   pending: ['soft', 'Pending'],
   completed: ['good', 'Completed'],
   failed: ['bad', 'Failed'],
-  expired: ['warn', 'Expired'],
+  expired: ['soft', 'Expired'],
   cancelled: ['soft', 'Cancelled'],
 };
 
@@ -105,6 +107,9 @@ class LinksPage extends ListPage(SIGN_IN_LINK_PERMISSIONS.listSignInLinks, ListS
       ),
       filters: <UserField />,
       requires: 'external_user_id',
+      actionsOfChosen: (
+        <EraseButton user={user.external_user_id} permission={permissionOf('eraseExternalUser')} />
+      ),
       apply: 'Show links',
       rows: (filters) => this.links.list(actor, filters),
       caption: 'Sign-in links of the user',

@@ -96,8 +96,8 @@ describe('The list of the audit log', () => {
         'https://hooks.example.com/',
         'command line',
       ],
-      ['00:00:02', 'Ada Lovelace', 'Failed failed to log in', '', '203.0.113.7'],
-      ['00:00:01', 'Bob', 'Denied was not allowed to remove a user', '', '203.0.113.7'],
+      ['00:00:02', 'Ada Lovelace', 'failed to log in', '', '203.0.113.7'],
+      ['00:00:01', 'Bob', 'was not allowed to remove a user', '', '203.0.113.7'],
       ['00:00:00', 'Ada Lovelace', 'added a user', 'bob@example.com', '203.0.113.7'],
     ]);
     expect(text.match(/class="tinted"/g)).toHaveLength(1);

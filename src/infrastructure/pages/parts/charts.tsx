@@ -16,9 +16,9 @@ export const inPercent = (share: number): string => PERCENT.format(share);
 /** Returns a duration: 1,204 ms. */
 export const inMilliseconds = (value: number): string => `${inDigits(Math.round(value))} ms`;
 
-/** Milliseconds in few letters, such as `12 s`. */
-export const inShortTime = (value: number): string =>
-  value < 1_000 ? inMilliseconds(value) : `${inDigits(value / 1_000)} s`;
+/** Milliseconds in few letters, such as `12 s`. @param highest of the values beside it, which have the same unit */
+export const inShortTime = (value: number, highest = value): string =>
+  highest < 1_000 ? inMilliseconds(value) : `${inDigits(value / 1_000)} s`;
 
 interface Series {
   readonly label: string;
@@ -39,23 +39,42 @@ interface ChartProps {
   /** Formats a value. Defaults to a number with separators. */
   readonly format?: (value: number) => string;
   /** The format of the axis, which has room for few letters. Defaults to that of the values. */
-  readonly formatTick?: (value: number) => string;
+  readonly formatTick?: (value: number, highest: number) => string;
 }
 
 const WIDTH = 480;
 const HEIGHT = 190;
-const MARGIN = { top: 26, right: 24, bottom: 26, left: 76 };
+const MARGIN = { top: 26, right: 24, bottom: 26 };
+/** About the width of a letter of the axis. */
+const LETTER = 8;
 const FLOOR = HEIGHT - MARGIN.bottom;
 /** The line of the values above a chart. */
 const BASELINE = 14;
 
-/** The width of a label. The labels share the axis equally. */
-function stepOf(labels: readonly string[]): number {
-  return (WIDTH - MARGIN.left - MARGIN.right) / labels.length;
+/** The places of the labels, which share the axis equally. */
+interface Places {
+  readonly left: number;
+  /** The width of a label. */
+  readonly step: number;
+  readonly centerOf: (index: number) => number;
 }
 
-function centerOf(labels: readonly string[], index: number): number {
-  return round(MARGIN.left + (index + 0.5) * stepOf(labels));
+/** Returns the places of labels to the right of the values of the vertical axis. */
+function placesOf(labels: readonly string[], values: readonly Tick[]): Places {
+  const left = LETTER * Math.max(...values.map(({ text }) => text.length)) + 10;
+  const step = (WIDTH - left - MARGIN.right) / labels.length;
+  return { left, step, centerOf: (index) => round(left + (index + 0.5) * step) };
+}
+
+interface Tick {
+  readonly value: number;
+  readonly text: string;
+}
+
+/** Returns the values that the vertical axis shows. */
+function valueTicks(y: Scale, { format = inDigits, formatTick = format }: ChartProps): Tick[] {
+  const values = y.ticks(4).filter(Number.isInteger);
+  return values.map((value) => ({ value, text: formatTick(value, values.at(-1) ?? value) }));
 }
 
 /** Bars, one per label, with the series on top of each other. */
@@ -63,6 +82,7 @@ export function BarChart(props: ChartProps): VNode {
   const { labels, series } = props;
   const totals = labels.map((_, index) => sum(series.map(({ values }) => values[index] ?? 0)));
   const y = verticalScale(Math.max(...totals, 0));
+  const { step, centerOf } = placesOf(labels, valueTicks(y, props));
   const sums = labels.map(() => 0);
   const heights = labels.map(() => 0);
   // All bars begin at the floor, and lower ones cover higher ones. One path per series, and positions that count the labels,
@@ -80,10 +100,7 @@ export function BarChart(props: ChartProps): VNode {
   });
   return (
     <Chart {...props} y={y}>
-      <g
-        class="bars"
-        transform={`translate(${centerOf(labels, 0)} ${FLOOR}) scale(${stepOf(labels).toFixed(3)} -1)`}
-      >
+      <g class="bars" transform={`translate(${centerOf(0)} ${FLOOR}) scale(${step.toFixed(3)} -1)`}>
         {bars.toReversed()}
       </g>
     </Chart>
@@ -96,17 +113,18 @@ export function LineChart(props: ChartProps): VNode {
   const y = verticalScale(
     Math.max(...props.series.flatMap(({ values }) => values.map((value) => value ?? 0)), 0),
   );
+  const { centerOf } = placesOf(labels, valueTicks(y, props));
   return (
     <Chart {...props} y={y}>
       {props.series.map(({ label, tone, values }) => {
         const path = line<number | null>()
           .defined((value) => value !== null)
-          .x((_value, index) => centerOf(labels, index))
+          .x((_value, index) => centerOf(index))
           .y((value) => round(y(value ?? 0)))([...values]);
         // A value between two missing ones has no line.
         const points = values.flatMap((value, index) => {
           const isAlone = (values[index - 1] ?? null) === null && (values[index + 1] ?? null) === null;
-          return value === null || !isAlone ? [] : [{ value, x: centerOf(labels, index) }];
+          return value === null || !isAlone ? [] : [{ value, x: centerOf(index) }];
         });
         return (
           <g key={label} class={`stroke-${tone}`}>
@@ -325,8 +343,10 @@ interface FrameProps extends ChartProps {
  * the table in the chart, and opens its links: the same links in both would not fit in a page of limited size.
  */
 function Chart(props: FrameProps): VNode {
-  const { title, labels, series, format = inDigits, formatTick = format, pathOf, y, children } = props;
+  const { title, labels, series, format = inDigits, pathOf, y, children } = props;
   const ticks = ticksOf(labels);
+  const values = valueTicks(y, props);
+  const { left, centerOf } = placesOf(labels, values);
   const { timeZone } = usePage();
   return (
     <figure class="chart">
@@ -341,31 +361,28 @@ function Chart(props: FrameProps): VNode {
         role="group"
         aria-label={`${title}. The table below has the values${pathOf ? ' and links to their entries' : ''}.`}
         tabindex={0}
-        data-from={MARGIN.left}
+        data-from={left}
         data-to={WIDTH - MARGIN.right}
       >
         <g class="axis" aria-hidden="true">
-          {y
-            .ticks(4)
-            .filter(Number.isInteger)
-            .map((tick) => (
-              <g key={tick}>
-                <line x1={MARGIN.left} x2={WIDTH - MARGIN.right} y1={round(y(tick))} y2={round(y(tick))} />
-                <text class="value" x={MARGIN.left - 6} y={round(y(tick)) + 4}>
-                  {formatTick(tick)}
-                </text>
-              </g>
-            ))}
+          {values.map(({ value, text }) => (
+            <g key={value}>
+              <line x1={left} x2={WIDTH - MARGIN.right} y1={round(y(value))} y2={round(y(value))} />
+              <text class="value" x={left - 6} y={round(y(value)) + 4}>
+                {text}
+              </text>
+            </g>
+          ))}
           {labels.map((label, index) =>
             ticks.has(index) ? (
-              <text key={label} class="label" x={centerOf(labels, index)} y={HEIGHT - 2}>
+              <text key={label} class="label" x={centerOf(index)} y={HEIGHT - 2}>
                 {ticks.get(index)}
               </text>
             ) : null,
           )}
         </g>
         {children}
-        <Reading />
+        <Reading left={left} />
       </svg>
       <details>
         <summary>
@@ -421,11 +438,11 @@ function ticksOf(labels: readonly string[]): ReadonlyMap<number, string> {
 }
 
 /** Where the script shows the values of the time at the pointer, or of the times that the arrow keys reach. */
-function Reading(): VNode {
+function Reading({ left }: Pick<Places, 'left'>): VNode {
   return (
     <g class="reading">
       <line y1={MARGIN.top} y2={FLOOR} />
-      <text x={MARGIN.left} y={BASELINE} aria-live="polite" />
+      <text x={left} y={BASELINE} aria-live="polite" />
     </g>
   );
 }

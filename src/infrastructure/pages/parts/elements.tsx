@@ -56,7 +56,8 @@ export function Middle({ text }: { readonly text: string }): VNode {
   // The name in an email address says more than the end of a long domain.
   const isPlain = !receiver && /[^\x21-\x7e…]|^[^@]+@[^@]{16,}$/.test(text);
   if (text.length < MIN_SHORTENED_LENGTH || isPlain) return <Foreign text={text} />;
-  const start = (receiver ?? TAIL.exec(text))?.index ?? text.length - TAIL_LENGTH;
+  // The end of a text without its middle begins after the mark, which would otherwise be there twice.
+  const start = text.indexOf('…') + 1 || ((receiver ?? TAIL.exec(text))?.index ?? text.length - TAIL_LENGTH);
   const [scheme] = SCHEME.exec(text) ?? [''];
   return (
     <span class="middle">

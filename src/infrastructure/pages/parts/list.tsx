@@ -1,5 +1,6 @@
 import { createContext, type ComponentChildren, type FunctionComponent, type VNode } from 'preact';
 import { useContext } from 'preact/hooks';
+import type { DashboardPermission } from '../../auth/index.js';
 import type { PlatformEnvironment } from '../../config/index.js';
 import { dashboardPath } from '../../http/index.js';
 import { DAY, HOUR } from '../../time/index.js';
@@ -11,7 +12,7 @@ import { ZONE_PARAMETER } from '../time-zones.js';
 import { Form, SelectField, TextField, ZoneField, type SelectOption } from './form.js';
 import { isolated, shortened } from '../foreign-text.js';
 import { entryThatCovers } from '../menu.js';
-import { Done, Foreign, Middle } from './elements.js';
+import { Badge, ButtonLink, Done, Foreign, Middle } from './elements.js';
 import { Icon, type IconName } from './icon.js';
 
 /** The list that filters and live updates replace. */
@@ -107,12 +108,19 @@ function LiveSwitch({ isLive: isDefault }: Required<Pick<FilterFormProps, 'isLiv
   const { path, query } = page;
   const isLive = isLiveNow(page, isDefault);
   return (
-    <ToolLink
-      icon={isLive ? 'pause' : 'radio'}
-      label={isLive ? 'Stop live updates' : 'Start live updates'}
-      to={pathWith(path, query, { live: isLive === isDefault ? (isLive ? 'off' : 'on') : undefined })}
-      needsScript
-    />
+    <>
+      {isLive ? (
+        <span class="needs-script">
+          <Badge tone="good">Live</Badge>
+        </span>
+      ) : null}
+      <ToolLink
+        icon={isLive ? 'pause' : 'radio'}
+        label={isLive ? 'Stop live updates' : 'Start live updates'}
+        to={pathWith(path, query, { live: isLive === isDefault ? (isLive ? 'off' : 'on') : undefined })}
+        needsScript
+      />
+    </>
   );
 }
 
@@ -498,6 +506,21 @@ export function headingOfUser(
   const user = query['external_user_id'];
   if (typeof user !== 'string' || user === '') return { title, about };
   return { title: isolated(user.slice(0, MAX_EXTERNAL_USER_ID_LENGTH)), parent: allUsers(environment) };
+}
+
+interface EraseButtonProps {
+  readonly user: string;
+  readonly permission: DashboardPermission;
+}
+
+/** Leads to the erasure of a user of the organization. All pages about one user have it at the same place. */
+export function EraseButton({ user, permission }: EraseButtonProps): VNode {
+  const path = dashboardPath(usePage().environment, PAGE_OF_USER, 'erase');
+  return (
+    <ButtonLink permission={permission} to={pathWith(path, { external_user_id: user }, {})} kind="danger">
+      Erase
+    </ButtonLink>
+  );
 }
 
 /** Letters of other scripts, which browsers encode themselves: three times as long, for each row of a list. */

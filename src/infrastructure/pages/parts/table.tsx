@@ -41,6 +41,8 @@ export interface Column<Row> {
   to?(row: Row): string | undefined;
   /** Whether phones and narrow windows leave the column out. The rows of phones have the first three other columns. */
   readonly isOnDeskOnly?: boolean;
+  /** Whether a value, if there is one, has a line of its own on phones, below the first one. Narrow windows leave the column out. */
+  readonly isSecondLine?: boolean;
   /** Whether only wide windows have the column, because the others need its place. */
   readonly isOnWideOnly?: boolean;
   /** Whether the column is left out if no row has a value. */
@@ -52,12 +54,14 @@ const PHONE_FIELDS = 3;
 
 /** Returns the columns, of which only as many as a phone shows are not for desks alone. */
 function withFewOnPhone<Row>(columns: readonly Column<Row>[]): Column<Row>[] {
-  const isField = ({ kind, isOnDeskOnly = false, isOnWideOnly = false }: Column<Row>): boolean =>
-    !isOnDeskOnly && !isOnWideOnly && kind !== 'check' && kind !== 'buttons';
+  const isLeftOut = ({ isOnDeskOnly = false, isOnWideOnly = false, isSecondLine = false }: Column<Row>) =>
+    isOnDeskOnly || isOnWideOnly || isSecondLine;
+  const isField = (column: Column<Row>): boolean =>
+    !isLeftOut(column) && column.kind !== 'check' && column.kind !== 'buttons';
   const shown = new Set(columns.filter(isField).slice(0, PHONE_FIELDS));
   return columns.map((column) => ({
     ...column,
-    isOnDeskOnly: isField(column) ? !shown.has(column) : column.isOnDeskOnly === true,
+    isOnDeskOnly: isField(column) ? !shown.has(column) : isLeftOut(column),
   }));
 }
 
@@ -109,7 +113,7 @@ interface TableProps<Row> {
 }
 
 /**
- * A table. On a phone, each row becomes a block with three fields, which are the same in all rows. The roles keep the table a table for screen readers,
+ * A table. On a phone, each row becomes a block with three fields, which are the same in all rows, and perhaps a second line. The roles keep the table a table for screen readers,
  * because browsers take a table with another `display` value for plain text.
  */
 export function Table<Row>(props: TableProps<Row>): VNode {
@@ -151,7 +155,7 @@ export function Table<Row>(props: TableProps<Row>): VNode {
                 {...column}
                 value={column.cell(row)}
                 path={column.to?.(row)}
-                isTitled={!isDense && TITLED.has(column.kind)}
+                isTitled={!isDense && column.isSecondLine !== true && TITLED.has(column.kind)}
               />
             ))}
           </tr>,
@@ -177,9 +181,16 @@ function Head({ title, kind, zone }: HeadProps): VNode {
 }
 
 /** @param zone of the times, if the class is that of the head of a column: most zones need more room than `UTC` */
-function classOf({ kind, isOnDeskOnly, isOnWideOnly }: Omit<Column<never>, 'cell'>, zone = UTC): string {
+function classOf(column: Omit<Column<never>, 'cell'>, zone = UTC): string {
+  const { kind, isOnDeskOnly, isOnWideOnly, isSecondLine } = column;
   const isZoned = zone !== UTC && (kind === 'clock' || kind === 'time');
-  const visibility = isOnWideOnly ? ' desk wide' : isOnDeskOnly ? ' desk' : '';
+  const visibility = isOnWideOnly
+    ? ' desk wide'
+    : isSecondLine
+      ? ' desk second'
+      : isOnDeskOnly
+        ? ' desk'
+        : '';
   return `${kind}${isZoned ? ' zoned' : ''}${visibility}`;
 }
 
@@ -189,20 +200,20 @@ interface DayRowProps<Row> {
   readonly before: Row | undefined;
 }
 
-/** Names the day of a row in a list by days, if the row before is from another day. The list begins today. */
+/** Names the day of a row in a list by days, if the row before is from another day. Only phones need it for today. */
 function DayRow<Row>({ columns, row, before }: DayRowProps<Row>): VNode | null {
   const { now, timeZone } = usePage();
   const clock = columns.find(({ kind }) => kind === 'clock');
   if (!clock) return null;
   const timeOf = (each: Row): Date => clock.cell(each) as Date;
   const [day, today] = [localDay(timeOf(row), timeZone), localDay(now, timeZone)];
-  if (day === (before === undefined ? today : localDay(timeOf(before), timeZone))) return null;
+  if (before !== undefined && day === localDay(timeOf(before), timeZone)) return null;
   // A cell over all columns would keep the places of those that a narrow window leaves out.
   const isLeftOut = ({ isOnDeskOnly, isOnWideOnly }: Column<Row>): boolean =>
     isOnDeskOnly === true || isOnWideOnly === true;
   const others = columns.filter(isLeftOut);
   return (
-    <tr id={`day-${day}`} class="day" role="row">
+    <tr id={`day-${day}`} class={day === today ? 'day today' : 'day'} role="row">
       <th role="rowheader" scope="rowgroup" colspan={columns.length - others.length}>
         {dayInWords(day, today)} <span class="zone">{offsetAt(timeOf(row), timeZone)}</span>
       </th>

@@ -59,7 +59,7 @@ function userPath(id: string, ...action: readonly string[]): string {
 }
 
 const STATUSES: Readonly<Record<UserStatus, readonly [name: string, tone: Tone]>> = {
-  active: ['Active', 'soft'],
+  active: ['Active', 'good'],
   invited: ['Invited', 'soft'],
   disabled: ['Disabled', 'warn'],
 };
@@ -136,7 +136,7 @@ class UsersPage extends ListPage(USER_PERMISSIONS.listUsers, UsersQuery) {
       },
       columns: [
         { title: 'Name', kind: 'main', cell: ({ name }) => name, to: ({ id }) => userPath(id) },
-        { title: 'Email', kind: 'address', isOnDeskOnly: true, cell: ({ email }) => email },
+        { title: 'Email', kind: 'address', isSecondLine: true, cell: ({ email }) => email },
         { title: 'Role', kind: 'short', cell: rolesInWords },
         { title: 'Status', kind: 'state', cell: statusBadge },
         { title: 'Two-factor', kind: 'word', isOnDeskOnly: true, cell: secondFactorOf },

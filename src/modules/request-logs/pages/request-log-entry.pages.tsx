@@ -61,11 +61,13 @@ export function entryPage(props: EntryPageProps): Page {
         {entry.type === 'webhook' ? (
           <Tabs
             tabs={[
-              { title: 'Response', content: responseContent(entry) },
+              { title: 'Details', content: <Fields entry={entry} /> },
+              // The details say why there was no response.
+              ...(entry.status_code === 0 ? [] : [{ title: 'Response', content: responseContent(entry) }]),
               { title: 'Event', content: eventContent(props) },
               { title: 'Timing', content: timingOf(entry) },
-              { title: 'Details', content: <Fields entry={entry} /> },
             ]}
+            selected={entry.response_body === null ? undefined : 'Response'}
           />
         ) : (
           <>
@@ -338,7 +340,6 @@ function noResponse({ reason }: SingleRequestLogEntryResponse): string {
 function responseContent(entry: SingleRequestLogEntryResponse): VNode {
   const { response_body: body, status_code: status } = entry;
   if (body !== null) return <CodeBlock title="Response of your endpoint" code={readable(body)} />;
-  if (status === 0) return <p>{noResponse(entry)}</p>;
   return (
     <p>
       {status === 200

@@ -16,6 +16,7 @@ import {
   Moment,
   Notice,
   pathWith,
+  RelativeTime,
   Table,
   Tabs,
   Tiles,
@@ -235,7 +236,7 @@ function Activity(props: ActivityProps): VNode | null {
           'Last failure',
           lastFailure ? (
             <a key="failure" href={dashboardPath(environment, 'request-logs', String(lastFailure.id))}>
-              <Moment time={lastFailure.datetime} />
+              <RelativeTime time={lastFailure.datetime} />
             </a>
           ) : (
             'None in 7 days'

@@ -70,7 +70,7 @@ class EndpointsPage extends ListPage(ENDPOINT_PERMISSIONS.listWebhookEndpoints) 
           cell: ({ url }) => url,
           to: ({ id }) => endpointPath(environment, id),
         },
-        { title: 'Description', kind: 'id', isOnDeskOnly: true, cell: ({ description }) => description },
+        { title: 'Description', kind: 'id', isSecondLine: true, cell: ({ description }) => description },
         { title: 'Status', kind: 'status', cell: (endpoint) => <EndpointStatus endpoint={endpoint} /> },
         {
           title: 'Last 24 hours',
