@@ -244,9 +244,71 @@ async function useOnce(...members) {
     keys.push({ key, token: tokens[0] });
     drill.expect(`an idempotency key has the responses ${tokens.join(' and ')}`, new Set(tokens).size === 1);
   }
+  for (let number = 0; number < SINGLE_USES; number += 1)
+    await connectAgent(...(number % 2 === 0 ? members : members.toReversed()));
   return [
     `${SINGLE_USES} password links and ${SINGLE_USES} idempotency keys used in both releases, each once`,
+    `${SINGLE_USES} agents connected, each by both releases in turn`,
   ];
+}
+
+/**
+ * Lets a user of the sandbox connect an agent: each request goes to the other process than the one before. The last release does not know
+ * the form tokens of this build, and shows such a form again.
+ */
+async function connectAgent(first, second) {
+  const issuer = `/connections/${webhooks.credentials.development.client_id}`;
+  const redirectUri = 'https://agent.example.com/callback';
+  const verifier = randomBytes(32).toString('base64url');
+  const registration = await fetch(`${first.baseUrl}${issuer}/register`, {
+    method: 'POST',
+    headers: { 'Content-Type': 'application/json' },
+    body: JSON.stringify({ client_name: 'Agent', redirect_uris: [redirectUri] }),
+  });
+  const { client_id } = await registration.json();
+  const browser = openBrowser(first.baseUrl);
+  const parameters = new URLSearchParams({
+    response_type: 'code',
+    client_id,
+    redirect_uri: redirectUri,
+    code_challenge: createHash('sha256').update(verifier).digest('base64url'),
+    code_challenge_method: 'S256',
+  });
+  const begun = await browser.visit(`${second.baseUrl}${issuer}/authorize?${parameters}`);
+  const { pathname } = new URL(begun.location, second.baseUrl);
+  const send = async (fields) => {
+    await browser.visit(`${first.baseUrl}${pathname}`);
+    const page = `${second.baseUrl}${pathname}`;
+    const sent = await browser.send(page, fields);
+    return sent.status === 403 ? browser.send(page, fields) : sent;
+  };
+  await send({ action: 'log_in', external_user_id: `user of ${verifier}` });
+  const { location } = await send({ action: 'approve' });
+  const code = location && new URL(location).searchParams.get('code');
+  const exchange = async ({ baseUrl }, fields) => {
+    const body = new URLSearchParams({ client_id, ...fields });
+    return (await fetch(`${baseUrl}${issuer}/token`, { method: 'POST', body })).json();
+  };
+  const redeemed = await exchange(first, {
+    grant_type: 'authorization_code',
+    code: code ?? '',
+    redirect_uri: redirectUri,
+    code_verifier: verifier,
+  });
+  const refreshed = await exchange(second, {
+    grant_type: 'refresh_token',
+    refresh_token: redeemed.refresh_token ?? '',
+  });
+  const listed = await fetch(`${first.baseUrl}/mcp/${webhooks.credentials.development.client_id}`, {
+    method: 'POST',
+    headers: {
+      Authorization: `Bearer ${refreshed.access_token}`,
+      'Content-Type': 'application/json',
+      Accept: 'application/json, text/event-stream',
+    },
+    body: JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'tools/list' }),
+  });
+  drill.expect(`an agent was not connected: ${begun.status}, ${listed.status}`, listed.status === 200);
 }
 
 /** Uses all password links and idempotency keys again. */

@@ -1,5 +1,6 @@
 import { Injectable, Logger } from '@nestjs/common';
 import {
+  CLIENT_CAPABILITIES_META_KEY,
   createMcpHandler,
   PROTOCOL_VERSION_META_KEY,
   Server,
@@ -260,9 +261,10 @@ function toWebRequest(request: ExpressRequest, { method, params }: JsonRpcMessag
   // Node.js joins the header of a client that sends it twice: once by its library, once by its settings.
   if (others.length === 0) headers.set(REVISION, revision);
   // The message says which revision the client proposes. Some clients name it here, too, before anything is agreed. A client that
-  // names it in `_meta` uses a revision that has no such method.
-  const { _meta: meta } = (params ?? {}) as { readonly _meta?: object };
-  const begins = method === 'initialize' && !(meta && PROTOCOL_VERSION_META_KEY in meta);
+  // names it in `_meta`, with its capabilities, uses a revision that has no such method.
+  const { _meta: meta = {} } = (params ?? {}) as { readonly _meta?: object };
+  const isComplete = [PROTOCOL_VERSION_META_KEY, CLIENT_CAPABILITIES_META_KEY].every((key) => key in meta);
+  const begins = method === 'initialize' && !isComplete;
   if (begins || revision === '') headers.delete(REVISION);
   return new Request('http://connector/mcp', { method: 'POST', headers });
 }

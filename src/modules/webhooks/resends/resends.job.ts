@@ -80,7 +80,7 @@ export class ResendsJob extends RecurringJob {
   /** Returns events that were not published to the endpoint, because it was disabled. */
   private async unpublished(resend: RunningResend, from: ResendPlace): Promise<Page> {
     const since = resend.since.toISOString();
-    // A transaction that began to publish while the endpoint was disabled may still be open, and its event not visible.
+    // A transaction that published an event while the endpoint was disabled may still be open, and the event not visible.
     if (!from.position) await this.horizon.reach();
     // Attempts of the resend itself come later. They are not read.
     const until =

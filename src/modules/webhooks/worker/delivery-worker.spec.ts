@@ -61,7 +61,7 @@ describe('DeliveryWorker', () => {
     expect([sent, claims.length]).toEqual([['1'], 1]);
   });
 
-  it('reserves slots for publishers, except during a claim', async () => {
+  it('reserves slots for publishers, except during a claim and while other workers do not see it', async () => {
     const reserved = (): number | undefined => served?.reserve(new Set(['organization'])).total;
     worker.onApplicationBootstrap();
     await nextTurn();
@@ -69,6 +69,8 @@ describe('DeliveryWorker', () => {
     claims[0]?.([]);
     await sleep(1);
     expect(reserved()).toBeGreaterThan(0);
+    subscription.isPresent = false;
+    expect(reserved()).toBe(0);
     worker.beforeApplicationShutdown();
     await worker.onApplicationShutdown();
   });
