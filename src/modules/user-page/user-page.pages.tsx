@@ -14,6 +14,7 @@ import {
   pathWith,
   RelativeTime,
   Seen,
+  usePage,
   type Page,
   type ShownValues,
 } from '../../infrastructure/pages/index.js';
@@ -39,6 +40,7 @@ export function startPage({ organization, environment, path }: PageData): Page {
     formsLeaveSite: true,
     content: (
       <>
+        <NothingEnded />
         <p>
           Here you see which assistants may act for you at <strong>{organization}</strong>, and which of your
           accounts are connected. You can end each of them. <Test environment={environment} />
@@ -51,6 +53,12 @@ export function startPage({ organization, environment, path }: PageData): Page {
       </>
     ),
   };
+}
+
+/** Shown to users who wanted to end something after the page had closed, for example in another tab. */
+function NothingEnded(): VNode | null {
+  if (usePage().done !== 'nothing_ended') return null;
+  return <Notice kind="bad">Nothing was ended: this page had closed. Log in and try again.</Notice>;
 }
 
 interface UserPageProps extends PageData, UserOverview {

@@ -20,6 +20,8 @@ import {
 } from '../../support/agents/user-links.js';
 import { BEHIND_PROXY, linkTo, seenOn, textOf, Visitor } from '../../support/pages/visitor.js';
 
+const NOTHING_ENDED = 'Nothing was ended: this page had closed. Log in and try again.';
+
 const service = useTestApp(BEHIND_PROXY);
 let owner: Login;
 let page: string;
@@ -276,7 +278,12 @@ describe('The cookie of the page', () => {
     using _clock = moveClock(service, 15 * MINUTE);
     const late = await visitor.get(page);
     expect(textOf(late)).not.toContain('Open requests');
-    expect((await visitor.submit(page, { action: 'unlink', id: '16' })).location).toBe(page);
+    const location = (await visitor.submit(page, { action: 'unlink', id: '16' })).location ?? '';
+    expect(textOf(await visitor.get(location))).toContain(NOTHING_ENDED);
+    // Once, and not if the address is opened.
+    expect(textOf(await visitor.get(location))).not.toContain(NOTHING_ENDED);
+    const left = await visitor.submit(page, { action: 'log_out' });
+    expect(left.location).toBe(`${page}?done=logged_out`);
   });
 
   it('is good for 15 minutes from the beginning of the login, also if the login opens the page again', async () => {
@@ -308,7 +315,7 @@ describe('The cookie of the page', () => {
     expect(closed.location).toBe(`${page}?done=logged_out`);
     expect(textOf(await copy.get(page))).not.toContain('Netflix');
     const unlinked = await copy.submit(page, { action: 'unlink', id: String(NETFLIX.id) });
-    expect(unlinked.location).toBe(page);
+    expect(textOf(await copy.get(unlinked.location ?? ''))).toContain(NOTHING_ENDED);
     expect(await accountsOf(user)).toMatchObject([{ state: 'connected' }]);
   });
 
