@@ -228,11 +228,11 @@ export function confirmPage({ organization, path }: PageData, thing: Endable): P
           <input type="hidden" name="action" value={action} />
           <input type="hidden" name="id" value={id} />
           {action === 'unlink' ? <Seen values={shownAccountOf(since)} /> : null}
-          <div class="actions">
-            <button class="danger">{BUTTONS[action]}</button>
+          <div class="actions apart">
             <ButtonLink to={path} kind="second">
               Go back
             </ButtonLink>
+            <button class="danger">{BUTTONS[action]}</button>
           </div>
         </Form>
       </>
