@@ -81,7 +81,7 @@ export function userPage({ organization, environment, path, ended, ...shown }: U
     }),
     content: (
       <>
-        {ended ? <Ended {...ended} organization={organization} /> : null}
+        {ended ? <Ended {...ended} organization={organization} agents={agents.data} /> : null}
         <Test environment={environment} />
         <h2>Assistants</h2>
         <p>
@@ -243,15 +243,21 @@ export function confirmPage({ organization, path }: PageData, thing: Endable): P
 /** Which connection of an account the user unlinks, for `requireUnchanged`. */
 export const shownAccountOf = (since: Date): ShownValues => ({ Connected: timeInUtc(since) });
 
+interface EndedProps extends EndedThing, Pick<PageData, 'organization'> {
+  /** Those that the page shows, which can have the name of the one that has ended. */
+  readonly agents: UserOverview['agents']['data'];
+}
+
 /** Says exactly what has ended: several assistants can have the same name. */
-function Ended(props: EndedThing & Pick<PageData, 'organization'>): VNode {
-  const { action, name, host, since, organization } = props;
+function Ended(props: EndedProps): VNode {
+  const { action, name, host, since, organization, agents } = props;
   const time = <Moment time={new Date(since)} />;
   const what = <Foreign text={name} />;
   if (action === 'disconnect')
     return (
       <Notice kind="good">
         {what} ({host}), allowed {time}, can no longer act for you.
+        <Remaining agents={agents.filter(({ agent }) => agent.name === name)} />
       </Notice>
     );
   if (action === 'unlink')
@@ -264,6 +270,20 @@ function Ended(props: EndedThing & Pick<PageData, 'organization'>): VNode {
     <Notice kind="good">
       The link for {what}, sent {time}, no longer works.
     </Notice>
+  );
+}
+
+/** Names the assistants that still act for the user under the name of the one that has ended. */
+function Remaining({ agents }: Pick<EndedProps, 'agents'>): VNode | null {
+  const [first, ...others] = agents;
+  if (!first) return null;
+  if (others.length > 0) return <> Other assistants with this name are still connected.</>;
+  return (
+    <>
+      {' '}
+      Another one with this name ({first.agent.host}), allowed <Moment time={first.created_at} />, is still
+      connected.
+    </>
   );
 }
 

@@ -138,6 +138,10 @@ describe('The page of a user', () => {
   it('asks before something ends, and says exactly what ended, also if two have the same name', async () => {
     const user = newUser();
     const [first, second] = [await connectAgent(user), await connectAgent(user)];
+    await service.database.query(
+      "UPDATE agent_connection SET created_at = '2026-05-02 10:20:30Z' WHERE id = $1",
+      [second],
+    );
     await linkAccount(user);
     const link = (await createLink(service, { external_user_id: user })).body;
     await service.database.query(
@@ -155,7 +159,8 @@ describe('The page of a user', () => {
         'disconnect',
         first,
         'Disconnect Test Agent?',
-        'Test Agent (phone.example), allowed 2026-05-03 08:15:30 UTC, can no longer act for you.',
+        'Test Agent (phone.example), allowed 2026-05-03 08:15:30 UTC, can no longer act for you. ' +
+          'Another one with this name (agent.example.com), allowed 2026-05-02 10:20:30 UTC, is still connected.',
       ],
       [
         'unlink',
@@ -185,6 +190,20 @@ describe('The page of a user', () => {
       expect((await visitor.get(asks(action, id))).location).toBe(page);
     }
     expect((await visitor.get(page)).text).toContain(asks('disconnect', second).replace('&', '&amp;'));
+  });
+
+  it('says after an agent has ended whether several or none of the same name remain', async () => {
+    const user = newUser();
+    const connections = [await connectAgent(user), await connectAgent(user), await connectAgent(user)];
+    const visitor = await opened(user);
+    for (const [index, said] of ['Other assistants with this name', 'Another one', ''].entries()) {
+      const id = connections[index] ?? '';
+      const { location } = await visitor.submit(page, { action: 'disconnect', id });
+      const text = textOf(await visitor.get(location ?? ''));
+      expect(text).toContain('can no longer act for you.');
+      if (said) expect(text).toContain(said);
+      expect(text.includes('still connected')).toBe(said !== '');
+    }
   });
 
   it('does not unlink an account that was connected again after the user was asked, and says so', async () => {
