@@ -165,7 +165,7 @@ describeInBrowser('Links and the page of a user, with examples/partner-login', (
         await page.getByText(ended).waitFor();
       }
       await press(page, 'Close this page');
-      await waitForHeading(page, 'The page is closed');
+      await waitForHeading(page, 'You are logged out of this page');
     },
   );
 

@@ -43,7 +43,7 @@ export function startPage({ organization, environment, path }: PageData): Page {
         <NothingEnded />
         <p>
           Here you see which assistants may act for you at <strong>{organization}</strong>, and which of your
-          accounts are connected. You can end each of them. <Test environment={environment} />
+          accounts are connected. You can disconnect any of them. <Test environment={environment} />
         </p>
         <Form action={path}>
           <button name="action" value="log_in">
@@ -114,7 +114,7 @@ export function userPage({ organization, environment, path, ended, ...shown }: U
           ))}
         </Section>
         <More path={path} name="agents" cursor={agents.next_cursor} />
-        <h2>Connected accounts</h2>
+        <h2>Your accounts</h2>
         <p>
           Accounts at other companies that you have connected to {organization}. Unlinking one does not close
           it.
@@ -167,7 +167,7 @@ export function userPage({ organization, environment, path, ended, ...shown }: U
 function Since({ time }: { readonly time: Date }): VNode {
   return (
     <>
-      <Moment time={time} /> (<RelativeTime time={time} />)
+      <Moment isToMinute time={time} /> (<RelativeTime time={time} />)
     </>
   );
 }
@@ -251,7 +251,7 @@ interface EndedProps extends EndedThing, Pick<PageData, 'organization'> {
 /** Says exactly what has ended: several assistants can have the same name. */
 function Ended(props: EndedProps): VNode {
   const { action, name, host, since, organization, agents } = props;
-  const time = <Moment time={new Date(since)} />;
+  const time = <Moment isToMinute time={new Date(since)} />;
   const what = <Foreign text={name} />;
   if (action === 'disconnect')
     return (
@@ -281,8 +281,8 @@ function Remaining({ agents }: Pick<EndedProps, 'agents'>): VNode | null {
   return (
     <>
       {' '}
-      Another one with this name ({first.agent.host}), allowed <Moment time={first.created_at} />, is still
-      connected.
+      Another one with this name ({first.agent.host}), allowed <Moment isToMinute time={first.created_at} />,
+      is still connected.
     </>
   );
 }
@@ -315,8 +315,8 @@ function More({ path, name, cursor }: MoreProps): VNode | null {
 /** The page after the user has closed it. */
 export function closedPage(organization: string, path: string): Page {
   return noticePage({
-    title: 'The page is closed',
-    notice: `To see again who acts for you at ${organization}, log in again.`,
+    title: 'You are logged out of this page',
+    notice: `You can close this tab. To see again who acts for you at ${organization}, log in again.`,
     links: { [path]: 'Log in again' },
   });
 }

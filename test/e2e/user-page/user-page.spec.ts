@@ -83,8 +83,17 @@ describe('The page of a user', () => {
     await linkAccount(user);
     await createLink(service, { external_user_id: user });
     const text = textOf(await (await opened(user)).get(page));
-    for (const shown of ['Test Agent', 'agent.example.com', 'See which merchants', 'Netflix', 'Cancel'])
+    for (const shown of [
+      'Test Agent',
+      'agent.example.com',
+      'See which merchants',
+      'Your accounts',
+      'Netflix',
+      'Cancel',
+    ])
       expect(text).toContain(shown);
+    // Times have no seconds.
+    expect(text).toMatch(/Allowed \d{4}-\d\d-\d\d \d\d:\d\d UTC/);
     for (const jargon of ['MCP', 'OAuth', 'scope', 'token', 'accounts:read', user])
       expect(text).not.toContain(jargon);
   });
@@ -159,14 +168,14 @@ describe('The page of a user', () => {
         'disconnect',
         first,
         'Disconnect Test Agent?',
-        'Test Agent (phone.example), allowed 2026-05-03 08:15:30 UTC, can no longer act for you. ' +
-          'Another one with this name (agent.example.com), allowed 2026-05-02 10:20:30 UTC, is still connected.',
+        'Test Agent (phone.example), allowed 2026-05-03 08:15 UTC, can no longer act for you. ' +
+          'Another one with this name (agent.example.com), allowed 2026-05-02 10:20 UTC, is still connected.',
       ],
       [
         'unlink',
         String(NETFLIX.id),
         'Unlink Netflix?',
-        'Your account at Netflix, connected 2026-05-04 00:00:00 UTC, is no longer connected to Test organization.',
+        'Your account at Netflix, connected 2026-05-04 00:00 UTC, is no longer connected to Test organization.',
       ],
       [
         'cancel',
@@ -372,7 +381,7 @@ describe('The cookie of the page', () => {
     // A lost response: the same login opens the same page.
     expect((await follow(visitor, `${page}/${id}`)).page.text).toContain('Open requests');
     const closed = await visitor.submit(page, { action: 'log_out' });
-    expect(textOf(await visitor.get(closed.location ?? ''))).toContain('The page is closed');
+    expect(textOf(await visitor.get(closed.location ?? ''))).toContain('You can close this tab.');
     expect(textOf((await follow(visitor, `${page}/${id}`)).page)).not.toContain('Open requests');
     // The user goes back: the login is not that of another browser.
     const [ended = ''] = path.split('?');
@@ -418,7 +427,7 @@ describe('A login for the page', () => {
     const before = await service.database.query(
       "SELECT FROM agent_authorization WHERE purpose = 'user_page'",
     );
-    await visitor.get(page);
+    expect(textOf(await visitor.get(page))).toContain('You can disconnect any of them.');
     const after = await service.database.query("SELECT FROM agent_authorization WHERE purpose = 'user_page'");
     expect(after).toHaveLength(before.length);
     const { id, purpose } = await goToLogin(visitor, page);
