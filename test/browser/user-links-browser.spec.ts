@@ -152,8 +152,12 @@ describeInBrowser('Links and the page of a user, with examples/partner-login', (
         ],
       ] as const) {
         const ending = page.getByRole('link', { name: link, exact: true });
+        const tapped = await ending.boundingBox();
         await ending.click();
         await waitForHeading(page, heading);
+        // However far the page was scrolled, the second tap of a double tap misses the button.
+        const confirming = await page.getByRole('button', { name: button, exact: true }).boundingBox();
+        expect(confirming?.x).toBeGreaterThan((tapped?.x ?? 0) + (tapped?.width ?? PHONE.width));
         await page.getByRole('link', { name: 'Go back' }).click();
         await ending.click();
         await waitForHeading(page, heading);
@@ -161,9 +165,35 @@ describeInBrowser('Links and the page of a user, with examples/partner-login', (
         await page.getByText(ended).waitFor();
       }
       await press(page, 'Close this page');
-      await waitForHeading(page, 'The page is closed');
+      await waitForHeading(page, 'You are logged out of this page');
     },
   );
+
+  it('the second tap of a double tap on a scrolled list confirms nothing', async () => {
+    const body = { external_user_id: 'user-bo', merchant_id: NETFLIX.id };
+    await service.request('/development/accounts/link', { body, as: service.development });
+    const page = await open({ size: { ...PHONE, height: 600 } });
+    await page.goto(`/users/${service.development.clientId}`);
+    await press(page, 'Log in to Test organization');
+    await logIn(page, 'user-bo');
+    const link = page.getByRole('link', { name: 'Unlink Netflix', exact: true });
+    await link.click();
+    await waitForHeading(page, 'Unlink Netflix?');
+    const button = (await page.getByRole('button', { name: 'Unlink', exact: true }).boundingBox())!;
+    await page.getByRole('link', { name: 'Go back' }).click();
+    // The list is scrolled to where its button is as high as the one that confirms.
+    const below = (await link.boundingBox())!.y - button.y;
+    await page.evaluate((by) => window.scrollBy(0, by), below);
+    const tapped = (await link.boundingBox())!;
+    expect(Math.abs(tapped.y - button.y)).toBeLessThan(button.height / 2);
+    const at = [tapped.x + tapped.width - 4, tapped.y + tapped.height / 2] as const;
+    await page.mouse.click(...at);
+    await waitForHeading(page, 'Unlink Netflix?');
+    await page.mouse.click(...at);
+    await page.waitForTimeout(300);
+    await page.goto(`/users/${service.development.clientId}`);
+    expect(await link.count()).toBe(1);
+  });
 
   it('every page is accessible at every width, also with names from right to left', async () => {
     const [{ name }] = (await service.database.query<{ name: string }>('SELECT name FROM organization')) as [

@@ -103,13 +103,13 @@ export class UserPage {
       return { redirectTo: await this.identifications.begin(client, loginOf(client), browser) };
     }
     const session = await this.sessions.find(client, request);
-    if (!session) return { redirectTo: path };
     if (action === 'log_out') {
-      await this.sessions.close(client, visit);
+      if (session) await this.sessions.close(client, visit);
       return { redirectTo: `${path}?done=logged_out` };
     }
     const end = endActionIn(action);
     if (!end) return { redirectTo: path };
+    if (!session) return { redirectTo: `${path}?done=nothing_ended` };
     const user = { client, externalUserId: session.externalUserId };
     const id = form.get('id') ?? '';
     return submitted(

@@ -14,6 +14,7 @@ import {
   pathWith,
   RelativeTime,
   Seen,
+  usePage,
   type Page,
   type ShownValues,
 } from '../../infrastructure/pages/index.js';
@@ -39,9 +40,10 @@ export function startPage({ organization, environment, path }: PageData): Page {
     formsLeaveSite: true,
     content: (
       <>
+        <NothingEnded />
         <p>
           Here you see which assistants may act for you at <strong>{organization}</strong>, and which of your
-          accounts are connected. You can end each of them. <Test environment={environment} />
+          accounts are connected. You can disconnect any of them. <Test environment={environment} />
         </p>
         <Form action={path}>
           <button name="action" value="log_in">
@@ -51,6 +53,12 @@ export function startPage({ organization, environment, path }: PageData): Page {
       </>
     ),
   };
+}
+
+/** Shown to users who wanted to end something after the page had closed, for example in another tab. */
+function NothingEnded(): VNode | null {
+  if (usePage().done !== 'nothing_ended') return null;
+  return <Notice kind="bad">Nothing was ended: this page had closed. Log in and try again.</Notice>;
 }
 
 interface UserPageProps extends PageData, UserOverview {
@@ -73,7 +81,7 @@ export function userPage({ organization, environment, path, ended, ...shown }: U
     }),
     content: (
       <>
-        {ended ? <Ended {...ended} organization={organization} /> : null}
+        {ended ? <Ended {...ended} organization={organization} agents={agents.data} /> : null}
         <Test environment={environment} />
         <h2>Assistants</h2>
         <p>
@@ -106,7 +114,7 @@ export function userPage({ organization, environment, path, ended, ...shown }: U
           ))}
         </Section>
         <More path={path} name="agents" cursor={agents.next_cursor} />
-        <h2>Connected accounts</h2>
+        <h2>Your accounts</h2>
         <p>
           Accounts at other companies that you have connected to {organization}. Unlinking one does not close
           it.
@@ -159,7 +167,7 @@ export function userPage({ organization, environment, path, ended, ...shown }: U
 function Since({ time }: { readonly time: Date }): VNode {
   return (
     <>
-      <Moment time={time} /> (<RelativeTime time={time} />)
+      <Moment isToMinute time={time} /> (<RelativeTime time={time} />)
     </>
   );
 }
@@ -220,11 +228,11 @@ export function confirmPage({ organization, path }: PageData, thing: Endable): P
           <input type="hidden" name="action" value={action} />
           <input type="hidden" name="id" value={id} />
           {action === 'unlink' ? <Seen values={shownAccountOf(since)} /> : null}
-          <div class="actions">
-            <button class="danger">{BUTTONS[action]}</button>
+          <div class="actions apart">
             <ButtonLink to={path} kind="second">
               Go back
             </ButtonLink>
+            <button class="danger">{BUTTONS[action]}</button>
           </div>
         </Form>
       </>
@@ -235,15 +243,21 @@ export function confirmPage({ organization, path }: PageData, thing: Endable): P
 /** Which connection of an account the user unlinks, for `requireUnchanged`. */
 export const shownAccountOf = (since: Date): ShownValues => ({ Connected: timeInUtc(since) });
 
+interface EndedProps extends EndedThing, Pick<PageData, 'organization'> {
+  /** Those that the page shows, which can have the name of the one that has ended. */
+  readonly agents: UserOverview['agents']['data'];
+}
+
 /** Says exactly what has ended: several assistants can have the same name. */
-function Ended(props: EndedThing & Pick<PageData, 'organization'>): VNode {
-  const { action, name, host, since, organization } = props;
-  const time = <Moment time={new Date(since)} />;
+function Ended(props: EndedProps): VNode {
+  const { action, name, host, since, organization, agents } = props;
+  const time = <Moment isToMinute time={new Date(since)} />;
   const what = <Foreign text={name} />;
   if (action === 'disconnect')
     return (
       <Notice kind="good">
         {what} ({host}), allowed {time}, can no longer act for you.
+        <Remaining agents={agents.filter(({ agent }) => agent.name === name)} />
       </Notice>
     );
   if (action === 'unlink')
@@ -256,6 +270,20 @@ function Ended(props: EndedThing & Pick<PageData, 'organization'>): VNode {
     <Notice kind="good">
       The link for {what}, sent {time}, no longer works.
     </Notice>
+  );
+}
+
+/** Names the assistants that still act for the user under the name of the one that has ended. */
+function Remaining({ agents }: Pick<EndedProps, 'agents'>): VNode | null {
+  const [first, ...others] = agents;
+  if (!first) return null;
+  if (others.length > 0) return <> Other assistants with this name are still connected.</>;
+  return (
+    <>
+      {' '}
+      Another one with this name ({first.agent.host}), allowed <Moment isToMinute time={first.created_at} />,
+      is still connected.
+    </>
   );
 }
 
@@ -287,8 +315,8 @@ function More({ path, name, cursor }: MoreProps): VNode | null {
 /** The page after the user has closed it. */
 export function closedPage(organization: string, path: string): Page {
   return noticePage({
-    title: 'The page is closed',
-    notice: `To see again who acts for you at ${organization}, log in again.`,
+    title: 'You are logged out of this page',
+    notice: `You can close this tab. To see again who acts for you at ${organization}, log in again.`,
     links: { [path]: 'Log in again' },
   });
 }

@@ -20,6 +20,8 @@ import {
 } from '../../support/agents/user-links.js';
 import { BEHIND_PROXY, linkTo, seenOn, textOf, Visitor } from '../../support/pages/visitor.js';
 
+const NOTHING_ENDED = 'Nothing was ended: this page had closed. Log in and try again.';
+
 const service = useTestApp(BEHIND_PROXY);
 let owner: Login;
 let page: string;
@@ -81,8 +83,17 @@ describe('The page of a user', () => {
     await linkAccount(user);
     await createLink(service, { external_user_id: user });
     const text = textOf(await (await opened(user)).get(page));
-    for (const shown of ['Test Agent', 'agent.example.com', 'See which merchants', 'Netflix', 'Cancel'])
+    for (const shown of [
+      'Test Agent',
+      'agent.example.com',
+      'See which merchants',
+      'Your accounts',
+      'Netflix',
+      'Cancel',
+    ])
       expect(text).toContain(shown);
+    // Times have no seconds.
+    expect(text).toMatch(/Allowed \d{4}-\d\d-\d\d \d\d:\d\d UTC/);
     for (const jargon of ['MCP', 'OAuth', 'scope', 'token', 'accounts:read', user])
       expect(text).not.toContain(jargon);
   });
@@ -136,6 +147,10 @@ describe('The page of a user', () => {
   it('asks before something ends, and says exactly what ended, also if two have the same name', async () => {
     const user = newUser();
     const [first, second] = [await connectAgent(user), await connectAgent(user)];
+    await service.database.query(
+      "UPDATE agent_connection SET created_at = '2026-05-02 10:20:30Z' WHERE id = $1",
+      [second],
+    );
     await linkAccount(user);
     const link = (await createLink(service, { external_user_id: user })).body;
     await service.database.query(
@@ -153,13 +168,14 @@ describe('The page of a user', () => {
         'disconnect',
         first,
         'Disconnect Test Agent?',
-        'Test Agent (phone.example), allowed 2026-05-03 08:15:30 UTC, can no longer act for you.',
+        'Test Agent (phone.example), allowed 2026-05-03 08:15 UTC, can no longer act for you. ' +
+          'Another one with this name (agent.example.com), allowed 2026-05-02 10:20 UTC, is still connected.',
       ],
       [
         'unlink',
         String(NETFLIX.id),
         'Unlink Netflix?',
-        'Your account at Netflix, connected 2026-05-04 00:00:00 UTC, is no longer connected to Test organization.',
+        'Your account at Netflix, connected 2026-05-04 00:00 UTC, is no longer connected to Test organization.',
       ],
       [
         'cancel',
@@ -183,6 +199,20 @@ describe('The page of a user', () => {
       expect((await visitor.get(asks(action, id))).location).toBe(page);
     }
     expect((await visitor.get(page)).text).toContain(asks('disconnect', second).replace('&', '&amp;'));
+  });
+
+  it('says after an agent has ended whether several or none of the same name remain', async () => {
+    const user = newUser();
+    const connections = [await connectAgent(user), await connectAgent(user), await connectAgent(user)];
+    const visitor = await opened(user);
+    for (const [index, said] of ['Other assistants with this name', 'Another one', ''].entries()) {
+      const id = connections[index] ?? '';
+      const { location } = await visitor.submit(page, { action: 'disconnect', id });
+      const text = textOf(await visitor.get(location ?? ''));
+      expect(text).toContain('can no longer act for you.');
+      if (said) expect(text).toContain(said);
+      expect(text.includes('still connected')).toBe(said !== '');
+    }
   });
 
   it('does not unlink an account that was connected again after the user was asked, and says so', async () => {
@@ -276,7 +306,12 @@ describe('The cookie of the page', () => {
     using _clock = moveClock(service, 15 * MINUTE);
     const late = await visitor.get(page);
     expect(textOf(late)).not.toContain('Open requests');
-    expect((await visitor.submit(page, { action: 'unlink', id: '16' })).location).toBe(page);
+    const location = (await visitor.submit(page, { action: 'unlink', id: '16' })).location ?? '';
+    expect(textOf(await visitor.get(location))).toContain(NOTHING_ENDED);
+    // Once, and not if the address is opened.
+    expect(textOf(await visitor.get(location))).not.toContain(NOTHING_ENDED);
+    const left = await visitor.submit(page, { action: 'log_out' });
+    expect(left.location).toBe(`${page}?done=logged_out`);
   });
 
   it('is good for 15 minutes from the beginning of the login, also if the login opens the page again', async () => {
@@ -308,7 +343,7 @@ describe('The cookie of the page', () => {
     expect(closed.location).toBe(`${page}?done=logged_out`);
     expect(textOf(await copy.get(page))).not.toContain('Netflix');
     const unlinked = await copy.submit(page, { action: 'unlink', id: String(NETFLIX.id) });
-    expect(unlinked.location).toBe(page);
+    expect(textOf(await copy.get(unlinked.location ?? ''))).toContain(NOTHING_ENDED);
     expect(await accountsOf(user)).toMatchObject([{ state: 'connected' }]);
   });
 
@@ -346,7 +381,7 @@ describe('The cookie of the page', () => {
     // A lost response: the same login opens the same page.
     expect((await follow(visitor, `${page}/${id}`)).page.text).toContain('Open requests');
     const closed = await visitor.submit(page, { action: 'log_out' });
-    expect(textOf(await visitor.get(closed.location ?? ''))).toContain('The page is closed');
+    expect(textOf(await visitor.get(closed.location ?? ''))).toContain('You can close this tab.');
     expect(textOf((await follow(visitor, `${page}/${id}`)).page)).not.toContain('Open requests');
     // The user goes back: the login is not that of another browser.
     const [ended = ''] = path.split('?');
@@ -392,7 +427,7 @@ describe('A login for the page', () => {
     const before = await service.database.query(
       "SELECT FROM agent_authorization WHERE purpose = 'user_page'",
     );
-    await visitor.get(page);
+    expect(textOf(await visitor.get(page))).toContain('You can disconnect any of them.');
     const after = await service.database.query("SELECT FROM agent_authorization WHERE purpose = 'user_page'");
     expect(after).toHaveLength(before.length);
     const { id, purpose } = await goToLogin(visitor, page);

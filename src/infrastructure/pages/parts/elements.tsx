@@ -179,14 +179,22 @@ interface MomentProps {
   readonly time: Date;
   /** Whether the time is shown to the millisecond. */
   readonly isExact?: boolean;
+  /** Whether the time is shown without seconds, as on pages for users of partners. */
+  readonly isToMinute?: boolean;
   /** Whether the time zone is shown elsewhere, such as in the head of the column. */
   readonly isInColumn?: boolean;
 }
 
 /** A time in the chosen time zone, as the whole product shows it: 2026-01-31 08:15:30 UTC. Hovering shows how long ago that is. */
-export function Moment({ time, isExact = false, isInColumn = false }: MomentProps): VNode {
+export function Moment({
+  time,
+  isExact = false,
+  isToMinute = false,
+  isInColumn = false,
+}: MomentProps): VNode {
   const { now, timeZone } = usePage();
-  const text = `${localDay(time, timeZone)} ${localClock(time, timeZone, isExact)}`;
+  const clock = localClock(time, timeZone, isExact);
+  const text = `${localDay(time, timeZone)} ${isToMinute ? clock.slice(0, 5) : clock}`;
   return (
     <time datetime={time.toISOString()} title={relativeTime(time, now)}>
       {isInColumn ? text : `${text} ${offsetAt(time, timeZone)}`}
