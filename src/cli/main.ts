@@ -9,7 +9,9 @@ process.stdout.on('error', ({ code }: NodeJS.ErrnoException) => {
 
 const program = await programFor(process.argv.slice(2));
 
-await program.parseAsync().catch((error: Error) => {
-  process.stderr.write(`${error.stack}\n`);
+await program.parseAsync().catch(async (error: Error) => {
+  // Loading it takes longer than `--help`.
+  const { redactText } = await import('../infrastructure/logging/index.js');
+  process.stderr.write(`${redactText(String(error.stack))}\n`);
   process.exit(1);
 });

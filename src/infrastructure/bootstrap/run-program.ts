@@ -10,7 +10,7 @@ import {
 } from '../config/index.js';
 import { isDatabaseUnavailable, isStatementCanceled } from '../database/index.js';
 import { OperatorError } from '../errors/index.js';
-import { LoggingConfiguration, ServiceLogger } from '../logging/index.js';
+import { LoggingConfiguration, redactText, ServiceLogger } from '../logging/index.js';
 import { VERSION } from '../project-files/index.js';
 import { MINUTE, SECOND } from '../time/index.js';
 import { prepareProcess, type PreparedProcess } from './prepare-process.js';
@@ -135,10 +135,16 @@ async function begin(
   }
 }
 
-/** Returns the text to show an operator for an error: an explanation of a known problem, otherwise the stack. */
+/**
+ * Returns the text to show an operator for an error: an explanation of a known problem, otherwise the stack. Masks secrets, except in
+ * messages that are written for operators.
+ */
 export function operatorMessageFor(error: unknown): string {
+  return error instanceof OperatorError ? error.message : redactText(explained(error));
+}
+
+function explained(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
-  if (error instanceof OperatorError) return error.message;
   if (isStatementCanceled(error)) return `The database canceled a statement: ${error.message}.`;
   if (isDatabaseUnavailable(error))
     return `The database is not available: ${error.message}. Run the program again when it is.`;

@@ -1,3 +1,5 @@
+import { redactText } from '../logging/index.js';
+
 /** Below the 30 seconds after which orchestrators usually kill a process. */
 const STOP_TIMEOUT_MS = 20_000;
 /**
@@ -44,7 +46,7 @@ export function onTermination(
     stop().then(
       () => process.exit(exitCode),
       (error: unknown) => {
-        process.stderr.write(`${error instanceof Error ? error.stack : String(error)}\n`);
+        process.stderr.write(`${redactText(String(error instanceof Error ? error.stack : error))}\n`);
         process.exit(1);
       },
     );

@@ -72,6 +72,12 @@ export class ServiceLogger extends ConsoleLogger {
   protected override formatMessage(...parts: Parameters<ConsoleLogger['formatMessage']>): string {
     return redactText(super.formatMessage(...parts));
   }
+
+  /** Nest writes the stack as text past `formatMessage`. */
+  protected override printStackTrace(stack: string): void {
+    // Nest passes undefined for an error without a stack.
+    super.printStackTrace(stack && redactText(String(stack)));
+  }
 }
 
 function isFlat(logObject: Record<string, unknown>): boolean {

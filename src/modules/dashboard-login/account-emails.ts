@@ -34,7 +34,7 @@ const NOTICES = {
   },
   passkeyRemoved: {
     subject: 'A passkey was removed from your account',
-    text: 'A passkey was removed from your account. It no longer logs you in, and other sessions that it opened were ended.',
+    text: 'A passkey was removed from your account. It no longer logs you in, and other sessions that it opened were ended, as was the access of all devices that you had approved.',
   },
 } as const;
 

@@ -10,7 +10,7 @@ import { CursorCodec, type CursorScope } from '../../infrastructure/crypto/index
 import { cutToPage, type RequestedPage } from '../../infrastructure/paging/index.js';
 import { Clock } from '../../infrastructure/time/index.js';
 import { AuditLog } from '../audit-logs/index.js';
-import { MerchantCatalogService } from './merchant-catalog.service.js';
+import { MerchantCatalogService, type CatalogEntry } from './merchant-catalog.service.js';
 import { HiddenMerchant } from './merchant.entity.js';
 import { MAX_MERCHANTS, type MerchantResponse } from './merchants.dto.js';
 import {
@@ -76,8 +76,14 @@ export class MerchantsService {
     ids: readonly string[],
     environment: PlatformEnvironment,
   ): Promise<void> {
-    // In one order, so that two users do not wait for each other.
-    for (const id of ids.toSorted()) await this.setHidden(actor, id, environment, true);
+    const hidden: CatalogEntry[] = [];
+    // All rows in one order, and then the entries: the first entry locks the head of the audit log until the end, so a user who
+    // waited for a row after that could wait for one who waits for the head.
+    for (const id of ids.toSorted()) {
+      const { merchant, hasChanged } = await this.change(actor, id, environment, true);
+      if (hasChanged) hidden.push(merchant);
+    }
+    for (const merchant of hidden) await this.record(actor, merchant, environment, true);
   }
 
   /** Hides a merchant or shows it again. Idempotent. */
@@ -88,19 +94,36 @@ export class MerchantsService {
     environment: PlatformEnvironment,
     hidden: boolean,
   ): Promise<MerchantResponse> {
+    const { merchant, hasChanged } = await this.change(actor, id, environment, hidden);
+    if (hasChanged) await this.record(actor, merchant, environment, hidden);
+    return { ...merchant, hidden };
+  }
+
+  /** Does not record the change. */
+  private async change(
+    actor: DashboardActor,
+    id: string,
+    environment: PlatformEnvironment,
+    hidden: boolean,
+  ): Promise<{ readonly merchant: CatalogEntry; readonly hasChanged: boolean }> {
     // Checks that the user may access the environment.
     await this.clients.forEnvironment(actor, environment);
-    const scope = { organizationId: actor.organizationId, environment };
     const merchant = await this.catalog.require(id);
-    const key = { ...scope, merchantId: merchant.id };
+    const key = { organizationId: actor.organizationId, environment, merchantId: merchant.id };
     const hasChanged = hidden
       ? await this.repository.hide({ ...key, hiddenAt: this.clock.now() })
       : await this.transaction.deleteRow(HiddenMerchant, key);
-    if (hasChanged) {
-      const target = { name: merchant.name, environment };
-      await this.auditLog.record({ action: hidden ? 'merchant.hide' : 'merchant.activate', actor, target });
-    }
-    return { ...merchant, hidden };
+    return { merchant, hasChanged };
+  }
+
+  private async record(
+    actor: DashboardActor,
+    { name }: CatalogEntry,
+    environment: PlatformEnvironment,
+    hidden: boolean,
+  ): Promise<void> {
+    const action = hidden ? 'merchant.hide' : 'merchant.activate';
+    await this.auditLog.record({ action, actor, target: { name, environment } });
   }
 }
 

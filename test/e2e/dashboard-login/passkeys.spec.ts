@@ -342,6 +342,24 @@ describe('Changing passkeys', () => {
     for (const visitor of [owner.visitor, own]) expect((await visitor.get('/account')).status).toBe(200);
   });
 
+  it('ends the access tokens and device approvals of the user, which the passkey may have opened', async () => {
+    const owner = await ownerOfPasskey();
+    const READ = '/webhook-endpoints?environment=development';
+    const thief = new Visitor(service);
+    await logIn(owner, thief);
+    const [approved, polled] = [await startFlow(service), await startFlow(service)];
+    for (const { user_code } of [approved, polled])
+      await decide(service, { cookie: `session=${thief.session}` }, user_code);
+    const token = String((await poll(service, polled)).body['access_token']);
+    rememberSecret(token);
+    expect((await service.request(READ, { token })).status).toBe(200);
+    const path = await pathOf(owner);
+    await owner.visitor.get(path);
+    expect((await owner.visitor.submit(`${path}/remove`)).location).toBe(`${PATH}?done=removed`);
+    expect((await service.request(READ, { token })).status).toBe(401);
+    expect((await poll(service, approved)).body).toMatchObject({ error: 'access_denied' });
+  });
+
   it('by an operator ends all sessions and devices of the user', async () => {
     const owner = await ownerOfPasskey();
     const user = await service.app.get(DashboardUsersRepository).find(owner.id);

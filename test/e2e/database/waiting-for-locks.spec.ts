@@ -2,9 +2,11 @@ import { randomUUID } from 'node:crypto';
 import { request as sendRequest } from 'node:http';
 import { setTimeout as pause } from 'node:timers/promises';
 import pg from 'pg';
+import type { DashboardActor } from '../../../src/infrastructure/auth/index.js';
 import { dayOfSecret, sha256 } from '../../../src/infrastructure/crypto/index.js';
 import { advisoryLockKey } from '../../../src/infrastructure/database/index.js';
 import { McpTokensBatch } from '../../../src/modules/mcp-tokens/mcp-tokens.batch.js';
+import { MerchantsService } from '../../../src/modules/merchants/index.js';
 import { RefusedLogin } from '../../../src/modules/single-sign-on/identity-provider.js';
 import {
   SsoUsersService,
@@ -48,6 +50,13 @@ async function whileLocked(
   } finally {
     await connection.end();
   }
+}
+
+async function deadlocks(): Promise<string | undefined> {
+  const [row] = await service.database.query<{ deadlocks: string }>(
+    'SELECT deadlocks FROM pg_stat_database WHERE datname = current_database()',
+  );
+  return row?.deadlocks;
 }
 
 async function waitingConnections(): Promise<number> {
@@ -281,12 +290,6 @@ describe('Changes of an organization in the dashboard', () => {
     await service.database.query(`UPDATE webhook_delivery SET due_at = 'infinity' WHERE event_id = $1`, [
       event_id,
     ]);
-    const deadlocks = async () =>
-      (
-        await service.database.query<{ deadlocks: string }>(
-          'SELECT deadlocks FROM pg_stat_database WHERE datname = current_database()',
-        )
-      )[0]?.deadlocks;
     const before = await deadlocks();
     const connection = new pg.Client({ connectionString: service.database.url });
     await connection.connect();
@@ -300,6 +303,44 @@ describe('Changes of an organization in the dashboard', () => {
     await connection.query('COMMIT');
     await connection.end();
     expect([(await deleted).status, (await sent).status]).toEqual([200, 404]);
+    // A session reports its statistics at most once a second.
+    await pause(1_500);
+    expect(await deadlocks()).toBe(before);
+  });
+
+  it('do not deadlock: two users who hide several merchants', async () => {
+    const { id: organizationId } = await service.anotherOrganization();
+    const merchants = service.app.get(MerchantsService);
+    const login = await service.login('owner', organizationId);
+    const [session] = await service.database.query<{ id: string }>(
+      'SELECT id FROM dashboard_session WHERE user_id = $1',
+      [login.userId],
+    );
+    const actor = {
+      ...login,
+      name: 'Ada',
+      role: 'owner',
+      credential: { kind: 'session', sessionId: session?.id },
+      origin: { ip: '192.0.2.1', userAgent: 'test' },
+    } as unknown as DashboardActor;
+    // The first entry creates the chain.
+    await merchants.setHidden(actor, '9', 'development', true);
+    const before = await deadlocks();
+    const connection = new pg.Client({ connectionString: service.database.url });
+    await connection.connect();
+    await connection.query('BEGIN');
+    await connection.query('SELECT FROM audit_chain WHERE organization_id = $1 FOR UPDATE', [organizationId]);
+    const hidden = [];
+    for (const ids of [
+      ['1', '2'],
+      ['2', '3'],
+    ]) {
+      hidden.push(merchants.hideAll(actor, ids, 'development'));
+      await eventually('it waits', async () => (await waitingConnections()) === hidden.length);
+    }
+    await connection.query('COMMIT');
+    await connection.end();
+    await Promise.all(hidden);
     // A session reports its statistics at most once a second.
     await pause(1_500);
     expect(await deadlocks()).toBe(before);

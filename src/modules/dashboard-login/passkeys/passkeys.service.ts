@@ -16,6 +16,7 @@ import { lazyModule } from '../../../infrastructure/lazy-values/index.js';
 import { AttemptLimitsRepository, tooManyAttempts } from '../../../infrastructure/rate-limiting/index.js';
 import { Clock, HOUR, MINUTE } from '../../../infrastructure/time/index.js';
 import { AuditLog, changesBetween } from '../../audit-logs/index.js';
+import { DashboardUsersRepository } from '../../dashboard-users/index.js';
 import { AccountEmails } from '../account-emails.js';
 import type { LoginBrowser } from '../login-form.js';
 import { DashboardSession } from '../sessions/dashboard-session.entity.js';
@@ -73,6 +74,7 @@ export class PasskeysService {
   constructor(
     private readonly transaction: Transaction,
     private readonly sessions: DashboardSessionsService,
+    private readonly users: DashboardUsersRepository,
     private readonly limits: AttemptLimitsRepository,
     private readonly publicAddress: PublicAddress,
     private readonly emails: AccountEmails,
@@ -168,12 +170,16 @@ export class PasskeysService {
     await this.auditLog.record({ action: 'auth.passkey_rename', actor, target: { name }, changes });
   }
 
-  /** Also ends the other sessions that the passkey opened: somebody else may have added it. */
+  /**
+   * Also ends the other sessions that the passkey opened, and all access tokens and device approvals of the user: somebody else may
+   * have added it.
+   */
   @Transactional()
   async remove(actor: DashboardActor, { id, name }: Passkey): Promise<void> {
     const { session } = await this.sessions.lockUserOf(actor);
     await this.transaction.manager.delete(DashboardSession, { passkeyId: id, id: Not(session.id) });
     if (!(await this.transaction.deleteRow(Passkey, { id }))) return;
+    await this.users.endAccess(actor.userId);
     await this.emails.sendNotice(actor.userId, 'passkeyRemoved');
     await this.auditLog.record({ action: 'auth.passkey_remove', actor, target: { name } });
   }
