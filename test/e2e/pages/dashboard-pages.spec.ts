@@ -126,6 +126,23 @@ describe('Pages of the dashboard', () => {
     }
   });
 
+  it('have a navigation in a fixed order, in whichever order the modules are loaded', async () => {
+    const { text } = await visitors.owner.get('/dashboard/development');
+    const labels = [
+      'Overview',
+      'Request logs',
+      'Events',
+      'Customers',
+      'Agents',
+      'Webhook endpoints',
+      'Users',
+    ];
+    const navigation = text.slice(text.indexOf('Activity'));
+    const places = labels.map((label) => navigation.search(new RegExp(`>\\s*${label}\\s*<`)));
+    expect(places).not.toContain(-1);
+    expect(places).toEqual(places.toSorted((left, right) => left - right));
+  });
+
   it('lead to the login without one', async () => {
     for (const { path, isForm } of routes) {
       const { status, headers } = await fetch(service.baseUrl + path, {
