@@ -93,6 +93,7 @@ describe('redactText', () => {
     'https://host?to=bob@example.com',
     'https://host#ada@example.com',
     'https://host ada@example.com',
+    '{"docs":"https://host","to":["ada@example.com","bob@example.com"]}',
     'Basic auth is what the platform API takes',
   ])('does not mask %s', (text) => expect(redactText(text)).toBe(text));
 

@@ -36,8 +36,9 @@ const SECRET_TEXTS: readonly RegExp[] = [
   /\bwhs(?:ec|k)_[\w+/]{8,}={0,2}/g,
   // Credentials as in an Authorization header.
   /\b(?:Basic|Bearer)\s+[\w+/.~-]{8,}={0,2}/gi,
-  // The user information of a URL, as in a database address, up to the last @. A password may also contain ? and #, unencoded.
-  /(?<=[a-z0-9+.-]:\/\/)(?:[^\s/@:]*:[^\s/]+|[^\s/?#]+)(?=@)/gi,
+  // The user information of a URL, as in a database address, up to the last @. A password may also contain ? and #, unencoded,
+  // but no quotation mark, which ends the text of a JSON document.
+  /(?<=[a-z0-9+.-]:\/\/)(?:[^\s/@:"\\]*:[^\s/"\\]+|[^\s/?#"\\]+)(?=@)/gi,
 ];
 
 /** Everything that may be or contain a JWT. */

@@ -102,11 +102,11 @@ export class UserPage {
       const browser = this.browsers.identify(request, response);
       return { redirectTo: await this.identifications.begin(client, loginOf(client), browser) };
     }
-    const session = await this.sessions.find(client, request);
     if (action === 'log_out') {
-      if (session) await this.sessions.close(client, visit);
+      await this.sessions.close(client, visit);
       return { redirectTo: `${path}?done=logged_out` };
     }
+    const session = await this.sessions.find(client, request);
     const end = endActionIn(action);
     if (!end) return { redirectTo: path };
     if (!session) return { redirectTo: `${path}?done=nothing_ended` };

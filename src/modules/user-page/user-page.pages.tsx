@@ -81,7 +81,7 @@ export function userPage({ organization, environment, path, ended, ...shown }: U
     }),
     content: (
       <>
-        {ended ? <Ended {...ended} organization={organization} agents={agents.data} /> : null}
+        {ended ? <Ended {...ended} organization={organization} agents={agents} /> : null}
         <Test environment={environment} />
         <h2>Assistants</h2>
         <p>
@@ -245,7 +245,7 @@ export const shownAccountOf = (since: Date): ShownValues => ({ Connected: timeIn
 
 interface EndedProps extends EndedThing, Pick<PageData, 'organization'> {
   /** Those that the page shows, which can have the name of the one that has ended. */
-  readonly agents: UserOverview['agents']['data'];
+  readonly agents: UserOverview['agents'];
 }
 
 /** Says exactly what has ended: several assistants can have the same name. */
@@ -257,7 +257,7 @@ function Ended(props: EndedProps): VNode {
     return (
       <Notice kind="good">
         {what} ({host}), allowed {time}, can no longer act for you.
-        <Remaining agents={agents.filter(({ agent }) => agent.name === name)} />
+        <Remaining name={name} agents={agents} />
       </Notice>
     );
   if (action === 'unlink')
@@ -274,10 +274,11 @@ function Ended(props: EndedProps): VNode {
 }
 
 /** Names the assistants that still act for the user under the name of the one that has ended. */
-function Remaining({ agents }: Pick<EndedProps, 'agents'>): VNode | null {
-  const [first, ...others] = agents;
+function Remaining({ name, agents }: Pick<EndedProps, 'name' | 'agents'>): VNode | null {
+  const [first, ...others] = agents.data.filter(({ agent }) => agent.name === name);
   if (!first) return null;
-  if (others.length > 0) return <> Other assistants with this name are still connected.</>;
+  if (others.length > 0 || agents.next_cursor !== null)
+    return <> Other assistants with this name are still connected.</>;
   return (
     <>
       {' '}

@@ -97,11 +97,14 @@ export class UserSessions {
     }
   }
 
-  /** Closes the page. No login of the browser can open it again: the user may have logged in more than once. */
+  /**
+   * Closes the page. No login of the browser can open it again: the user may have logged in more than once. The cookie can be that of
+   * another client's page, which stays open.
+   */
   async close(client: AgentIssuer, { request, response }: RequestAndResponse): Promise<void> {
     const browser = browserOf(request);
     if (browser !== undefined) await this.identifications.endAll(client, loginOf(client), browser);
-    clearCookie(response, COOKIE);
+    if (this.sessionIn(client, request)) clearCookie(response, COOKIE);
   }
 }
 

@@ -388,6 +388,21 @@ describe('The cookie of the page', () => {
     expect(textOf(await visitor.get(ended))).toContain('This request has ended');
   });
 
+  it('ends when the user closes it, although the browser has opened the page of another client since', async () => {
+    const user = newUser();
+    const visitor = new Visitor(service);
+    const { id } = await goToLogin(visitor, page);
+    await follow(visitor, (await complete(service, id, user)).path);
+    const cookie = visitor.cookies.get('user_page') ?? '';
+    visitor.cookies.set('user_page', 'that of another client');
+    const closed = await visitor.submit(page, { action: 'log_out' });
+    expect(textOf(await visitor.get(closed.location ?? ''))).toContain('You can close this tab.');
+    expect(visitor.cookies.get('user_page')).toBe('that of another client');
+    visitor.cookies.set('user_page', cookie);
+    expect(textOf(await visitor.get(page))).not.toContain('Open requests');
+    expect(textOf((await follow(visitor, `${page}/${id}`)).page)).not.toContain('Open requests');
+  });
+
   it('ends with all logins of the browser, and no others', async () => {
     const [visitor, other] = [new Visitor(service), new Visitor(service)];
     const user = newUser();

@@ -123,7 +123,7 @@ export function passkeyPage({ id, name, createdAt, usedAt }: Passkey): Page {
         <h2>Remove</h2>
         <p>
           You will no longer be able to log in with this passkey. Other browsers in which it logged in are
-          logged out.
+          logged out, and devices that you have approved lose their access.
         </p>
         <Form action={`${path}/remove`}>
           <button class="danger">Remove passkey</button>
