@@ -6,7 +6,7 @@
  * `node bench/upgrade.mjs --entries 1000000 --rows 100000 --dump 30`
  */
 import { execFileSync, spawn } from 'node:child_process';
-import { createHash, randomBytes, randomUUID } from 'node:crypto';
+import { createHash, randomBytes, randomInt, randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { chmodSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -45,6 +45,8 @@ const DAYS = 7;
 const LONGEST_WAIT = 2_000;
 /** The number of each kind in each step. */
 const SINGLE_USES = 10;
+/** The ID of Netflix in the catalog. */
+const MERCHANT = 16;
 const CLI = new URL('../dist/src/cli/main.js', import.meta.url).pathname;
 
 const folder = mkdtempSync(join(tmpdir(), 'release-'));
@@ -245,10 +247,11 @@ async function useOnce(...members) {
     drill.expect(`an idempotency key has the responses ${tokens.join(' and ')}`, new Set(tokens).size === 1);
   }
   for (let number = 0; number < SINGLE_USES; number += 1)
-    await connectAgent(...(number % 2 === 0 ? members : members.toReversed()));
+    for (const journey of [connectAgent, signIn])
+      await journey(...(number % 2 === 0 ? members : members.toReversed()));
   return [
     `${SINGLE_USES} password links and ${SINGLE_USES} idempotency keys used in both releases, each once`,
-    `${SINGLE_USES} agents connected, each by both releases in turn`,
+    `${SINGLE_USES} agents connected and ${SINGLE_USES} accounts signed in to, each by both releases in turn`,
   ];
 }
 
@@ -276,12 +279,7 @@ async function connectAgent(first, second) {
   });
   const begun = await browser.visit(`${second.baseUrl}${issuer}/authorize?${parameters}`);
   const { pathname } = new URL(begun.location, second.baseUrl);
-  const send = async (fields) => {
-    await browser.visit(`${first.baseUrl}${pathname}`);
-    const page = `${second.baseUrl}${pathname}`;
-    const sent = await browser.send(page, fields);
-    return sent.status === 403 ? browser.send(page, fields) : sent;
-  };
+  const send = (fields) => sendThrough(browser, [first, second], pathname, fields);
   await send({ action: 'log_in', external_user_id: `user of ${verifier}` });
   const { location } = await send({ action: 'approve' });
   const code = location && new URL(location).searchParams.get('code');
@@ -299,16 +297,59 @@ async function connectAgent(first, second) {
     grant_type: 'refresh_token',
     refresh_token: redeemed.refresh_token ?? '',
   });
-  const listed = await fetch(`${first.baseUrl}/mcp/${webhooks.credentials.development.client_id}`, {
+  const listed = await callConnector(first, `/mcp/${webhooks.credentials.development.client_id}`, {
+    token: refreshed.access_token,
+    method: 'tools/list',
+  });
+  drill.expect(`an agent was not connected: ${begun.status}, ${listed.status}`, listed.status === 200);
+}
+
+/** Lets a user sign in at a merchant of the sandbox with a link of one release, whose page shows the other one. */
+async function signIn(first, second) {
+  const user = randomUUID();
+  const credentials = webhooks.credentials.development;
+  const created = await fetch(`${first.baseUrl}/mcp/tokens/create`, {
+    method: 'POST',
+    headers: { Authorization: basic(credentials), 'Content-Type': 'application/json' },
+    body: JSON.stringify({ external_user_id: user, phone_number: `+1415555${randomInt(1_000, 9_999)}` }),
+  });
+  const { token } = await created.json();
+  const called = await callConnector(first, '/mcp', {
+    token,
+    method: 'tools/call',
+    params: { name: 'create_sign_in_link', arguments: { merchant_id: MERCHANT } },
+  });
+  const [path = ''] = /\/sign-in\/[\w-]+/.exec(await called.text()) ?? [];
+  const fields = { action: 'sign_in', user_name: 'user_good', password: 'pass_good' };
+  await sendThrough(openBrowser(first.baseUrl), [first, second], path, fields);
+  const accounts = await fetch(`${first.baseUrl}/merchant-accounts?external_user_id=${user}`, {
+    headers: { Authorization: basic(credentials) },
+  });
+  const text = await accounts.text();
+  drill.expect(
+    `an account was not signed in to: ${path.length}, ${text}`,
+    /"state": *"connected"/.test(text),
+  );
+}
+
+/** Shows a form of one process and sends it to another one. */
+async function sendThrough(browser, [shows, takes], path, fields) {
+  await browser.visit(`${shows.baseUrl}${path}`);
+  const page = `${takes.baseUrl}${path}`;
+  const sent = await browser.send(page, fields);
+  return sent.status === 403 ? browser.send(page, fields) : sent;
+}
+
+function callConnector({ baseUrl }, path, { token, method, params }) {
+  return fetch(`${baseUrl}${path}`, {
     method: 'POST',
     headers: {
-      Authorization: `Bearer ${refreshed.access_token}`,
+      Authorization: `Bearer ${token}`,
       'Content-Type': 'application/json',
       Accept: 'application/json, text/event-stream',
     },
-    body: JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'tools/list' }),
+    body: JSON.stringify({ jsonrpc: '2.0', id: 1, method, params }),
   });
-  drill.expect(`an agent was not connected: ${begun.status}, ${listed.status}`, listed.status === 200);
 }
 
 /** Uses all password links and idempotency keys again. */
