@@ -2,6 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { RateLimiterRedis, RateLimiterRes, type RateLimiterAbstract } from 'rate-limiter-flexible';
 import { boundedKey } from '../caching/index.js';
 import { LoadedConfiguration, type ConfigurationClass } from '../config/index.js';
+import type { ErrorKind } from '../errors/index.js';
 import { CounterMetric, Metrics } from '../metrics/index.js';
 import { Redis } from '../redis/index.js';
 import { SECOND } from '../time/index.js';
@@ -37,6 +38,12 @@ export class CountedLimit {
   /** Counts a request or an attempt. @returns seconds to wait if the limit is exceeded, at least 1 */
   async count(subject: string): Promise<number | undefined> {
     return (await this.consume(subject)).retryAfter;
+  }
+
+  /** Counts a request. @throws ApiError if the limit is exceeded */
+  async enforce(subject: string, error: ErrorKind): Promise<void> {
+    const retryAfter = await this.count(subject);
+    if (retryAfter !== undefined) throw error.error(undefined, { retryAfter });
   }
 
   async consume(subject: string): Promise<LimitState> {

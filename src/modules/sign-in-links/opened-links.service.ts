@@ -70,10 +70,9 @@ export class OpenedLinksService {
    */
   async countForm(link: SignInLink | null, ip: string): Promise<void> {
     const address = rateLimitKeyOfAddress(ip);
-    const retryAfter = link
-      ? await this.formsPerLink.count(link.proof === 'phone' ? link.id : `${link.id} ${address}`)
-      : await this.unknownLinksPerAddress.count(address);
-    if (retryAfter !== undefined) throw SIGN_IN_RATE_EXCEEDED.error(undefined, { retryAfter });
+    if (!link) return this.unknownLinksPerAddress.enforce(address, SIGN_IN_RATE_EXCEEDED);
+    const subject = link.proof === 'phone' ? link.id : `${link.id} ${address}`;
+    await this.formsPerLink.enforce(subject, SIGN_IN_RATE_EXCEEDED);
   }
 
   /**
@@ -83,8 +82,7 @@ export class OpenedLinksService {
    * @throws ApiError SIGN_IN_RATE_EXCEEDED
    */
   async countLogin(ip: string): Promise<void> {
-    const retryAfter = await this.loginsPerAddress.count(rateLimitKeyOfAddress(ip));
-    if (retryAfter !== undefined) throw SIGN_IN_RATE_EXCEEDED.error(undefined, { retryAfter });
+    await this.loginsPerAddress.enforce(rateLimitKeyOfAddress(ip), SIGN_IN_RATE_EXCEEDED);
   }
 
   /**
