@@ -377,6 +377,34 @@ describe('DELETE /external-users/{external_user_id}', () => {
     );
   });
 
+  it('ends a sign-in once with which the user linked several merchants', async () => {
+    const user = newUser();
+    const as = service.production;
+    await meet(user, as);
+    const [account] = await service.database.query<{ session_id: string }>(
+      'SELECT session_id FROM merchant_account WHERE external_user_id = $1',
+      [user],
+    );
+    await succeed('/events', {
+      client_id: as.clientId,
+      external_user_id: user,
+      merchant_id: 19,
+      task_id: 2,
+      session_id: account?.session_id,
+      event: 'AUTHENTICATED',
+      data: { card_id: null },
+    });
+    expect((await erase(user, as)).status).toBe(202);
+    await finishErasures(service);
+    expect((await progressOf(user, as)).body.status).toBe('finished');
+    expect(
+      await service.database.query(
+        'SELECT count(*)::integer AS count FROM merchant_sign_out WHERE sign_in_id = $1',
+        [account?.session_id],
+      ),
+    ).toEqual([{ count: 1 }]);
+  });
+
   it('starts one erasure for 20 concurrent requests', async () => {
     const user = newUser();
     await meet(user);
