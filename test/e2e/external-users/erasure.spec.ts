@@ -961,6 +961,45 @@ describe('An erasure', () => {
     await service.database.query('DELETE FROM saved_filter');
   });
 
+  it('deletes saved searches for the user', async () => {
+    const employee = await visitorWithRole(service);
+    const user = newUser();
+    const list = '/dashboard/development/customers';
+    for (const [filter_name, search] of Object.entries({
+      One: ` ${user.toUpperCase()} `,
+      Other: `${user}0`,
+    })) {
+      const page = `${list}?${new URLSearchParams({ search }).toString()}`;
+      expect((await employee.fill(list, { page, filter_name }, '/dashboard/saved-filters')).status).toBe(303);
+    }
+    await erase(user);
+    await finishErasures(service);
+    expect(await service.database.query('SELECT name FROM saved_filter')).toEqual([{ name: 'Other' }]);
+    await service.database.query('DELETE FROM saved_filter');
+  });
+
+  it('renames saved filters whose names would be the same or too long without the user', async () => {
+    const employee = await visitorWithRole(service);
+    const user = 'e';
+    const list = '/dashboard/development/events';
+    const save = (filter_name: string) =>
+      employee.fill(list, { page: `${list}?event=CARD_UPDATED`, filter_name }, '/dashboard/saved-filters');
+    const long = 'x'.repeat(59);
+    await save(`${long} e 1`);
+    await save(`${long} e 2`);
+    await save(`${long}123 e`);
+    for (let times = 1; times <= 2; times += 1) {
+      await save('All of e');
+      await erase(user);
+      await finishErasures(service);
+      expect((await progressOf(user)).body.status).toBe('finished');
+    }
+    const names = await service.database.query<{ name: string }>('SELECT name FROM saved_filter');
+    expect(names.filter(({ name }) => /^All of erased[0-9a-f]{8}$/.test(name))).toHaveLength(2);
+    expect(names.filter(({ name }) => /^erased[0-9a-f]{8} [0-9a-f]{8}$/.test(name))).toHaveLength(3);
+    await service.database.query('DELETE FROM saved_filter');
+  });
+
   /** Runs the work while `forget_statistics` also adds a row to the table `renewed`, and fails for columns in `failing`. */
   async function watchingStatistics(
     work: (renewed: () => Promise<string[]>) => Promise<void>,
