@@ -31,7 +31,8 @@ export function readArguments(given: object, { shape }: z.ZodObject): object {
   const missing = Object.keys(shape).filter((name) => isMissing((given as Record<string, unknown>)[name]));
   const read = Object.entries(given).flatMap(([name, value]): [string, unknown][] => {
     const schema = Object.hasOwn(shape, name) ? shape[name] : undefined;
-    const isAbsent = isMissing(value) || (typeof value === 'string' && NOTHING.includes(value.trim().toLowerCase()));
+    const isAbsent =
+      isMissing(value) || (typeof value === 'string' && NOTHING.includes(value.trim().toLowerCase()));
     if (!schema) return isAbsent || similarName(name, missing) === undefined ? [] : [[name, value]];
     const isOptional = schema.isOptional();
     return isOptional && isAbsent ? [] : [[name, readValue(value, schema)]];
