@@ -1,10 +1,11 @@
 import { z } from 'zod';
+import { isModestJson } from '../../../infrastructure/http/index.js';
 import { isMissing, similarName } from '../../../infrastructure/validation/index.js';
 
 type Schema = z.core.$ZodType;
 
 /** The texts that models write for an optional argument without a value. */
-const NOTHING = /^\s*(?:null|none|undefined)?\s*$/i;
+const NOTHING: readonly string[] = ['', 'null', 'none', 'undefined'];
 /** A text with several items is not read as one item. */
 const SEVERAL = /[,;\n]/;
 const INTEGER = /^\s*[+-]?\d{1,16}(?:\.0*)?\s*$/;
@@ -30,7 +31,8 @@ export function readArguments(given: object, { shape }: z.ZodObject): object {
   const missing = Object.keys(shape).filter((name) => isMissing((given as Record<string, unknown>)[name]));
   const read = Object.entries(given).flatMap(([name, value]): [string, unknown][] => {
     const schema = Object.hasOwn(shape, name) ? shape[name] : undefined;
-    const isAbsent = isMissing(value) || (typeof value === 'string' && NOTHING.test(value));
+    const isAbsent =
+      isMissing(value) || (typeof value === 'string' && NOTHING.includes(value.trim().toLowerCase()));
     if (!schema) return isAbsent || similarName(name, missing) === undefined ? [] : [[name, value]];
     const isOptional = schema.isOptional();
     return isOptional && isAbsent ? [] : [[name, readValue(value, schema)]];
@@ -64,14 +66,16 @@ function readBoolean(value: unknown): unknown {
   return text === 'true' || (text === 'false' ? false : value);
 }
 
-/** Returns the object or array in a JSON text; undefined if the text is something else. */
-function jsonIn(text: string): unknown {
-  if (!/^\s*[[{"]/.test(text)) return undefined;
+/**
+ * Returns the object or array in a JSON text; undefined if the text is something else, or larger than a request can be: the body of
+ * the request has the text as one value.
+ */
+function jsonIn(text: string, beginning = /^\s*[[{"]/): unknown {
+  if (!beginning.test(text) || !isModestJson(text)) return undefined;
   try {
     const value: unknown = JSON.parse(text);
     // Some models encode twice.
-    if (typeof value === 'string') return /^\s*[[{]/.test(value) ? (JSON.parse(value) as unknown) : undefined;
-    return value;
+    return typeof value === 'string' ? jsonIn(value, /^\s*[[{]/) : value;
   } catch {
     return undefined;
   }
