@@ -48,15 +48,19 @@ export class TimeZonePage {
 
 /** @param page where the form leads; by default, the page before this one */
 function zonePage(page?: string): Page {
-  return { title: 'Time zone', content: <ZoneForm page={page} /> };
+  const parent = { title: 'Your account', path: '/account' };
+  return { title: 'Time zone', parent, content: <ZoneForm page={page} /> };
 }
 
 function ZoneForm({ page }: { readonly page: string | undefined }): VNode {
-  const { cameFrom } = usePage();
+  const { cameFrom, timeZone } = usePage();
   return (
     <>
       <FormProblem />
-      <p>All pages show times in this time zone, in this browser. Exports and emails are in UTC.</p>
+      <p>
+        In this browser, all pages show times in the time zone <strong>{timeZone}</strong>. Exports and emails
+        are in UTC.
+      </p>
       <Form action="/time-zone">
         <input type="hidden" name="page" value={page ?? cameFrom} />
         <TextField
