@@ -54,6 +54,9 @@ class Query {
 
   @IntegerField({ in: 'query', required: false, description: '' })
   limit?: number;
+
+  @ArrayField({ in: 'query', required: false, max: 3, items: {}, validateItem: () => undefined, description: '' })
+  kinds?: string[];
 }
 
 const pipe = new RequestValidationPipe();
@@ -202,6 +205,23 @@ describe('RequestValidationPipe with a query', () => {
   });
 
   it.each([
+    [{ kinds: ['a', 'b'] }],
+    [{ kinds: 'a,b' }],
+    [{ 'kinds[]': ['a', 'b'] }],
+    [{ 'kinds[]': 'a,b' }],
+    [{ 'kinds[0]': 'a', 'kinds[1]': 'b' }],
+    [{ 'kinds[0]': 'a', 'kinds[]': 'b' }],
+    [{ 'kinds[0]': 'a,b' }],
+  ])('reads the values of %j', async (query) => {
+    expect({ ...(await queryOf(query)) }).toEqual({ kinds: ['a', 'b'] });
+  });
+
+  it.each([
+    [{ 'limit[0]': '1' }, 'The query parameter is not known.'],
+    [{ kinds: 'a', 'kinds[0]': 'b' }, 'The query parameter is not known.'],
+    [{ 'kinds[a]': 'b' }, 'The query parameter is not known.'],
+    [{ 'kinds[0]': 'a', 'kinds[1]': ['b', 'c', 'd'] }, 'The kinds field must not have more than 3 items.'],
+    [JSON.parse('{"__proto__[0]":"a","__proto__":"b"}') as object, 'The query parameter is not known.'],
     [{ page: '1' }, 'The query parameter page is not known.'],
     [{ Limit: '1' }, 'The query parameter Limit is not known. Did you mean limit?'],
     [{ 'a b': '1' }, 'The query parameter is not known.'],
