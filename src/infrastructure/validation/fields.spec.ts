@@ -4,11 +4,13 @@ import {
   ExternalUserIdField,
   ArrayField,
   BooleanField,
+  EmailField,
   EnumField,
   IntegerField,
   ObjectField,
   TextField,
   TimestampField,
+  UuidField,
 } from './fields.js';
 import { exampleMessages } from './validations.js';
 import { RequestValidationPipe } from './request-validation.pipe.js';
@@ -55,7 +57,14 @@ class Query {
   @IntegerField({ in: 'query', required: false, description: '' })
   limit?: number;
 
-  @ArrayField({ in: 'query', required: false, max: 3, items: {}, validateItem: () => undefined, description: '' })
+  @ArrayField({
+    in: 'query',
+    required: false,
+    max: 3,
+    items: {},
+    validateItem: () => undefined,
+    description: '',
+  })
   kinds?: string[];
 }
 
@@ -184,6 +193,29 @@ describe('RequestValidationPipe with a body', () => {
     [['a', ' '], 'The names[1] field is required.'],
   ])('reports the first invalid item of %j', async (names, message) => {
     await expect(bodyOf({ ...VALID, names })).rejects.toThrow(new Error(message));
+  });
+});
+
+describe('White space around a value', () => {
+  class Pasted {
+    @EmailField({ description: '' })
+    email!: string;
+
+    @UuidField({ in: 'form' })
+    id!: string;
+
+    @TextField({ in: 'form', isTrimmed: true })
+    name!: string;
+  }
+
+  it('is dropped where it comes with what users paste, and keyboards add after a word', async () => {
+    const id = '0f0c2f0e-8a3c-4b7a-9c38-3b5d3cf0a5d1';
+    const pasted = { email: 'ada@example.com ', id: `\u00A0${id}\r\n`, name: ' Ada ' };
+    const read = (await pipe.transform(pasted, { type: 'custom', metatype: Pasted })) as Pasted;
+    expect({ ...read }).toEqual({ email: 'ada@example.com', id, name: 'Ada' });
+    await expect(
+      pipe.transform({ ...pasted, email: 'a da@example.com' }, { type: 'custom', metatype: Pasted }),
+    ).rejects.toThrow('The email field must be a valid email address.');
   });
 });
 
