@@ -311,6 +311,7 @@ function credentialsPage(
             name="password"
             label={`Your ${merchant} password`}
             type="password"
+            autocomplete="current-password"
             error={isMissing ? 'Enter your password.' : undefined}
           />
           <button name="action" value="sign_in">

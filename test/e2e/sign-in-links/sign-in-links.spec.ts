@@ -572,6 +572,7 @@ describe('The page of a sign-in link', () => {
     const visitor = new Visitor(service);
     const forged = await new Visitor(service).submit(link.path, { ...GOOD, form_token: 'x' });
     expect(forged.status).toBe(403);
+    expect(forged.text).toMatch(/name="password"[^>]*autocomplete="current-password"/);
     for (const { headers } of [await visitor.get(link.path), await visitor.get('/sign-in/unknown'), forged]) {
       expect(headers.get('cache-control')).toBe('no-store');
       expect(headers.get('x-robots-tag')).toBe('noindex, nofollow');
