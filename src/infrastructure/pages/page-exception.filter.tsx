@@ -222,8 +222,8 @@ const OUR_FIELDS: ReadonlySet<string> = new Set([FORM_TOKEN_FIELD, PAGE_TOKEN_FI
 /** Fields that must not be in a page again, and the tokens, which are replaced. An architecture test compares them with the forms. */
 const SECRET_FIELD =
   /password|secret|credential|^authorization$|^header_lines$|(?:^|_)token$|^code$|^(?:recovery|two_factor|connection|user)_code$/;
-/** The address and the field of a form with the password of the user, which browsers may fill in. */
-const OWN_PASSWORD = /^\/(?:login|account)\S* (?:current_)?password$/;
+/** The address and the field of a form with a password that the user has, here or at a merchant. */
+const OWN_PASSWORD = /^\/(?:login|account|sign-in)\S* (?:current_)?password$/;
 /** Secrets of several lines. */
 const HAS_LINES = /_lines$/;
 

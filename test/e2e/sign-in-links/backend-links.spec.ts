@@ -70,6 +70,9 @@ describe('A sign-in link of a backend', () => {
     const { page, path } = await logInFor(service, visitor, pathOf(link), link.user);
     expect(page.status).toBe(200);
     expect(textOf(page)).toContain('Your Netflix password');
+    // With `new-password`, iPhones and Safari fill in a password that they make up.
+    const [, password = ''] = /<input ([^>]*type="password"[^>]*)>/.exec(page.text) ?? [];
+    expect(password).toContain('autocomplete="current-password"');
     const done = await visitor.submit(path, GOOD);
     expect(done).toMatchObject({ status: 303, location: `${path}?done=completed` });
     expect(textOf(await visitor.get(done.location ?? ''))).toContain('is connected to your Netflix account');
