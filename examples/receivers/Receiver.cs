@@ -10,7 +10,7 @@ using System.Text.RegularExpressions;
 /// <summary>
 /// Verifies webhooks. Copy <see cref="Verify"/> and the methods that it calls. The rest of this file
 /// runs the test vectors in this folder.
-/// <code>mcs Receiver.cs &amp;&amp; mono Receiver.exe        (Mono 6.12, or .NET 6 or later)</code>
+/// <code>mcs Receiver.cs &amp;&amp; mono Receiver.exe        (run with Mono 6.12)</code>
 /// </summary>
 public static class Receiver
 {
