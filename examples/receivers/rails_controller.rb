@@ -6,23 +6,31 @@
 #     post '/webhooks', to: 'webhooks#receive'
 require_relative '../../vendor/receiver'
 
-class WebhooksController < ActionController::API
+# Other base classes parse the body of each request, and log it, before they call the action.
+class WebhooksController < ActionController::Metal
   MAX_BODY = 1_048_576
-  # The key of the endpoint (`whsec_…` or `whpk_…`), or the client secret. Ends the start if it is missing.
-  SECRET = ENV.fetch('WEBHOOK_SECRET')
+  # The key of the endpoint (`whsec_…` or `whpk_…`), or the client secret. During a rotation, both keys, separated by a space.
+  SECRETS = ENV.fetch('WEBHOOK_SECRET').split
   HEADERS = %w[webhook-id webhook-timestamp webhook-signature Service-Signature].freeze
 
   def receive
-    # Names of this status differ between versions of Rack.
-    return head 413 if request.content_length.to_i > MAX_BODY
+    self.status = answer
+    self.response_body = ''
+  end
+
+  private
+
+  # Returns the status of the response.
+  def answer
+    return 413 if request.content_length.to_i > MAX_BODY
 
     # Not `params`, from which the bytes cannot be restored.
     body = request.raw_post
     headers = HEADERS.to_h { |name| [name, request.headers[name].to_s] }
-    return head :unauthorized unless verify(body, headers, SECRET)
+    return 401 unless SECRETS.any? { |secret| verify(body, headers, secret) }
 
     # Add the event to your queue here, unless it contains this ID already, and process it afterward.
     Rails.logger.info("#{headers['webhook-id']} #{JSON.parse(body)['event']}")
-    head :ok
+    200
   end
 end

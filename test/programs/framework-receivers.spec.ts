@@ -35,13 +35,37 @@ class Shop < Rails::Application
   config.eager_load = true
   config.secret_key_base = 'x' * 64
   config.hosts.clear
-  config.logger = Logger.new(nil)
+  config.logger = Logger.new($stdout)
   config.eager_load_paths << "#{root}/lib"
   routes.append { post '/webhooks', to: 'webhooks#receive' }
 end
 Shop.initialize!
 Rack::Handler::Puma.run(Shop, Port: ENV['PORT'], Host: '127.0.0.1')
 `;
+
+/** An application with the middleware of those that Laravel creates, and with the setting and the route that the controller shows. */
+const LARAVEL = String.raw`<?php
+require 'Illuminate/autoload.php';
+class Kernel extends Illuminate\Foundation\Http\Kernel {
+  protected $middleware = [
+    Illuminate\Foundation\Http\Middleware\TrimStrings::class,
+    Illuminate\Foundation\Http\Middleware\ConvertEmptyStringsToNull::class,
+  ];
+  protected $middlewareGroups = ['web' => [Illuminate\Foundation\Http\Middleware\VerifyCsrfToken::class]];
+}
+$app = new Illuminate\Foundation\Application(__DIR__);
+require __DIR__ . '/app/Http/Controllers/WebhookController.php';
+$app->singleton(Illuminate\Contracts\Debug\ExceptionHandler::class, Illuminate\Foundation\Exceptions\Handler::class);
+$app->booted(fn () => Illuminate\Support\Facades\Route::middleware('web')->group(__DIR__ . '/routes/web.php'));
+$app->make(Kernel::class)->handle(Illuminate\Http\Request::capture())->send();
+`;
+const LARAVEL_FILES = {
+  'config/app.php': String.raw`['debug' => false, 'key' => str_repeat('x', 32), 'cipher' => 'AES-256-CBC', 'timezone' => 'UTC',
+    'providers' => Illuminate\Support\ServiceProvider::defaultProviders()->toArray()]`,
+  'config/logging.php': `['default' => 'log', 'channels' => ['log' => ['driver' => 'errorlog']]]`,
+  'config/session.php': `['driver' => 'array']`,
+  'config/view.php': `['paths' => []]`,
+};
 
 interface Receiver {
   readonly file: string;
@@ -285,16 +309,87 @@ const hasRails = spawnSync('ruby', ['-e', RAILS.split('\n')[1] ?? '']).status ==
   it('accepts genuine deliveries, and survives everything else', async () => {
     const port = await freePort();
     start(port, SECRET);
-    const url = `http://127.0.0.1:${port}/webhooks`;
-    await eventually('the receiver responds', () => statusOf(url, genuine()).catch(() => undefined), 30_000);
-    await expectToGoOn(url);
+    await expectToGoOn(await urlOf(port));
   }, 120_000);
+
+  it('accepts either secret during a rotation', async () => {
+    const port = await freePort();
+    start(port, `${SECRET} ${NEW_SECRET}`);
+    await expectBothSecrets(await urlOf(port));
+  }, 60_000);
+
+  it('neither parses nor logs bodies of others', async () => {
+    const port = await freePort();
+    const program = start(port, SECRET);
+    const url = await urlOf(port);
+    const { headers } = genuine();
+    const post = { method: 'POST', headers: headers as Record<string, string> };
+    expect(await statusOf(url, { ...post, body: new Uint8Array(Buffer.from('{"\xff":1}', 'latin1')) })).toBe(
+      401,
+    );
+    expect(await statusOf(url, { ...post, body: '{"of":"another"}' })).toBe(401);
+    expect(program.output).toContain('POST');
+    expect(program.output).not.toContain('another');
+  }, 60_000);
 
   it('does not start without a secret', async () => {
     const { code, errors } = await start(await freePort()).ended;
     expect([code, errors]).toEqual([1, expect.stringContaining('WEBHOOK_SECRET')]);
   }, 60_000);
 });
+
+const hasLaravel = spawnSync('php', ['-r', LARAVEL.split('\n')[1] ?? '']).status === 0;
+
+(hasLaravel ? describe : describe.skip)('The receiver with Laravel', () => {
+  let shop: string;
+  const start = (port: number, secret: string): Program =>
+    new Program(join(shop, 'start'), {
+      node: 'sh',
+      folder: shop,
+      environment: { PORT: String(port), WEBHOOK_SECRET: secret },
+    });
+
+  beforeAll(() => {
+    shop = join(folder, 'laravel');
+    for (const name of ['app/Http/Controllers', 'bootstrap/cache', 'config', 'routes'])
+      mkdirSync(join(shop, name), { recursive: true });
+    const controller = readFileSync(join(folder, 'laravel_controller.php'), 'utf8');
+    const shown = (pattern: RegExp): string => pattern.exec(controller)?.[0] ?? '';
+    const files = {
+      ...LARAVEL_FILES,
+      'config/services.php': `[${shown(/'webhooks' => .*/)}]`,
+    };
+    for (const [name, value] of Object.entries(files))
+      writeFileSync(join(shop, name), `<?php return ${value};`);
+    writeFileSync(
+      join(shop, 'routes/web.php'),
+      `<?php use Illuminate\\Support\\Facades\\Route; ${shown(/Route::post.*/)}`,
+    );
+    writeFileSync(join(shop, 'index.php'), LARAVEL);
+    writeFileSync(join(shop, 'start'), 'exec php -d post_max_size=20M -S "127.0.0.1:$PORT" index.php');
+    writeFileSync(join(shop, 'app/Http/Controllers/WebhookController.php'), controller);
+    cpSync(join(folder, 'receiver.php'), join(shop, 'app/receiver.php'));
+  });
+
+  it('accepts genuine deliveries, and survives everything else', async () => {
+    const port = await freePort();
+    start(port, SECRET);
+    await expectToGoOn(await urlOf(port));
+  }, 120_000);
+
+  it('accepts either secret during a rotation', async () => {
+    const port = await freePort();
+    start(port, `${SECRET} ${NEW_SECRET}`);
+    await expectBothSecrets(await urlOf(port));
+  }, 60_000);
+});
+
+/** Waits until the receiver responds. */
+async function urlOf(port: number): Promise<string> {
+  const url = `http://127.0.0.1:${port}/webhooks`;
+  await eventually('the receiver responds', () => statusOf(url, genuine()).catch(() => undefined), 30_000);
+  return url;
+}
 
 async function freePort(): Promise<number> {
   const server = createServer().listen(0, '127.0.0.1');

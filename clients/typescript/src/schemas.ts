@@ -494,7 +494,8 @@ export interface components {
        * @description Defined in RFC 8414 and its extensions.
        * @example [
        *       "none",
-       *       "client_secret_basic"
+       *       "client_secret_basic",
+       *       "client_secret_post"
        *     ]
        */
       token_endpoint_auth_methods_supported: string[];

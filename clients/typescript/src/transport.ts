@@ -291,9 +291,10 @@ export class Transport {
     operation: string,
     credentials: OperationRequest['credentials'],
   ): Promise<string | undefined> {
-    const { clientId, clientSecret, apiKey, accessToken, serviceToken } = this.options;
+    const { clientSecret, apiKey, accessToken, serviceToken } = this.options;
     if (credentials === 'none') return undefined;
     if (credentials === 'basic') {
+      const clientId = await valueOf(this.options.clientId);
       const secret = await valueOf(apiKey ?? clientSecret);
       if (!clientId || !secret)
         throw new TypeError(`${operation} requires clientId, and apiKey or clientSecret.`);
@@ -380,8 +381,9 @@ function hasKeys(body: unknown): boolean {
   return all.length > 0 && all.every(hasKey);
 }
 
-function valueOf(secret: Secret | undefined): string | undefined | Promise<string> {
-  return typeof secret === 'function' ? secret() : secret;
+/** Files end with a line feed. */
+async function valueOf(secret: Secret | undefined): Promise<string | undefined> {
+  return (await (typeof secret === 'function' ? secret() : secret))?.trim();
 }
 
 /** Texts of a query or a form. */

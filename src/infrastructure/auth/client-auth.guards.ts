@@ -140,10 +140,20 @@ export function TokenClientAuthGuard(grantTypes: readonly string[]): Type<CanAct
   @Injectable()
   class Guard extends OAuthClientAuthGuard {
     override async canActivate(context: ExecutionContext): Promise<boolean> {
-      const form = context.switchToHttp().getRequest<Request>().body as FormFields;
+      const request = context.switchToHttp().getRequest<Request>();
+      const form = request.body as FormFields;
       const [grantType = ''] = form.all('grant_type');
-      return !grantTypes.includes(grantType) || ((await super.canActivate(context)) as boolean);
+      if (!grantTypes.includes(grantType)) return true;
+      request.headers.authorization ??= basicCredentialsIn(form);
+      return (await super.canActivate(context)) as boolean;
     }
   }
   return mixin(Guard);
+}
+
+/** Returns the header that means the same as the client ID and the secret in a form (RFC 6749, section 2.3.1). */
+function basicCredentialsIn(form: FormFields): string | undefined {
+  const parts = [form.get('client_id'), form.get('client_secret')];
+  if (parts.includes(undefined)) return undefined;
+  return `Basic ${Buffer.from(parts.map((part) => encodeURIComponent(part ?? '')).join(':')).toString('base64')}`;
 }

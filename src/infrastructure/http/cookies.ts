@@ -8,7 +8,7 @@ import { withoutRootDot } from '../http-client/index.js';
  * them.
  */
 function isSecure(request: Request): boolean {
-  return request.secure || !isLoopback(request.hostname);
+  return request.secure || !isAtLoopback(request);
 }
 
 /**
@@ -29,7 +29,12 @@ function attributesFor(request: Request): CookieOptions {
  */
 export function losesCookies(request: Request): boolean {
   const isHttps = request.secure || request.headers['sec-fetch-site'] !== undefined;
-  return !isHttps && !isLoopback(request.hostname);
+  return !isHttps && !isAtLoopback(request);
+}
+
+/** Health checks of proxies with HTTP/1.0, or with an empty header, name no host. */
+function isAtLoopback({ hostname }: { readonly hostname?: string }): boolean {
+  return isLoopback(hostname ?? '');
 }
 
 /** The message to users whose browsers lose cookies. */

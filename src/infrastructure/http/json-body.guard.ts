@@ -138,6 +138,12 @@ function decode(bytes: Buffer): string {
   }
 }
 
+/** Returns whether JSON in a text has no more values and levels than a request can have. */
+export function isModestJson(text: string): boolean {
+  const { values, depth } = jsonSize(Buffer.from(text), LIMITS);
+  return values <= LIMITS.values && depth <= LIMITS.depth;
+}
+
 function parseObject(bytes: Buffer, limits: BodyLimits, what = 'request body'): object {
   const size = jsonSize(bytes, limits);
   for (const limit of ['values', 'depth'] as const) {

@@ -140,7 +140,7 @@ export class BodyReader {
   }
 
   private tooLarge(): Error {
-    return PAYLOAD_TOO_LARGE.error(bodyTooLarge(this.limit));
+    return PAYLOAD_TOO_LARGE.error(bodyTooLarge(this.limit), { limit: this.limit });
   }
 }
 

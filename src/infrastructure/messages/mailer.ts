@@ -50,8 +50,8 @@ export abstract class Mailer {
   abstract deliver(mail: RenderedMail): Promise<void>;
 }
 
-/** Tells mail programs not to respond, for example with a notice of absence (RFC 3834, section 5). */
-const HEADERS = { 'Auto-Submitted': 'auto-generated' };
+/** Tells mail programs not to respond, for example with a notice of absence (RFC 3834, section 5; Exchange reads the second one only). */
+const HEADERS = { 'Auto-Submitted': 'auto-generated', 'X-Auto-Response-Suppress': 'OOF, AutoReply' };
 
 /** Milliseconds without a reply of the server. */
 const TIMEOUT = 15_000;
@@ -118,10 +118,11 @@ function isFinal(error: SmtpError): boolean {
 const OF_THE_SENDER =
   /^(?:503|53[0458])\b|^5\d\d 5\.(?:1\.(?:[78]|90)|2\.252|4\.5|7\.(?:8|9|11|2\d|[5-7]\d{1,2}))$/;
 /**
- * The same without a code of its own: the server accepts nothing for other domains from here, blocks the network, or, as Amazon SES in
- * its sandbox, has not verified an address.
+ * The same without a code of its own: the server accepts nothing for other domains from here, blocks the sender or the network, or, as
+ * Amazon SES in its sandbox, has not verified an address.
  */
-const RELAYING = /\brelay|\bclient host\b|\bnot verified\b/i;
+const RELAYING =
+  /\brelay|\bclient host\b|\bnot verified\b|\bsender (?:address|verify)\b|\b(?:spf|dkim|dmarc|rbl)\b|\bbl(?:ack|ock) ?list/i;
 const ADDRESS = /\S*@\S*/g;
 
 /** Returns the code and, if there is one, the enhanced code (RFC 3463) of the server's reply. Its text may contain the address. */

@@ -10,7 +10,7 @@ import {
   sessionTokenOf,
   type DashboardIdentity,
 } from '../auth/index.js';
-import { METHOD_NOT_ALLOWED, NOT_FOUND, type ApiError } from '../errors/index.js';
+import { METHOD_NOT_ALLOWED, NOT_FOUND, PAYLOAD_TOO_LARGE, type ApiError } from '../errors/index.js';
 import {
   ExceptionFilter,
   FORM_LIMIT,
@@ -131,14 +131,12 @@ const withoutHeader = (message: string): string =>
   message.replace(/ Retry after the time in .* header\.$/, '');
 
 const KIBIBYTE = 1_024;
-const TOO_LARGE = /^The request body must not be larger than (\d+) bytes\.$/;
 
 /** Pages receive forms, whose limits are whole kilobytes or megabytes. */
-function noticeOf({ message }: ApiError): string {
-  return withoutHeader(message).replace(TOO_LARGE, (_, bytes) => {
-    const size = Number(bytes) / KIBIBYTE;
-    return `The form is too large. It can have at most ${size < KIBIBYTE ? `${size} KB` : `${size / KIBIBYTE} MB`}.`;
-  });
+function noticeOf({ status, message, options: { limit } }: ApiError): string {
+  if (status !== PAYLOAD_TOO_LARGE.status || typeof limit !== 'number') return withoutHeader(message);
+  const size = limit / KIBIBYTE;
+  return `The form is too large. It can have at most ${size < KIBIBYTE ? `${size} KB` : `${size / KIBIBYTE} MB`}.`;
 }
 
 function adviceFor({ status, code, message }: ApiError, method: string): string {
@@ -224,8 +222,8 @@ const OUR_FIELDS: ReadonlySet<string> = new Set([FORM_TOKEN_FIELD, PAGE_TOKEN_FI
 /** Fields that must not be in a page again, and the tokens, which are replaced. An architecture test compares them with the forms. */
 const SECRET_FIELD =
   /password|secret|credential|^authorization$|^header_lines$|(?:^|_)token$|^code$|^(?:recovery|two_factor|connection|user)_code$/;
-/** The address and the field of a form with the password of the user, which browsers may fill in. */
-const OWN_PASSWORD = /^\/(?:login|account)\S* (?:current_)?password$/;
+/** The address and the field of a form with a password that the user has, here or at a merchant. */
+const OWN_PASSWORD = /^\/(?:login|account|sign-in)\S* (?:current_)?password$/;
 /** Secrets of several lines. */
 const HAS_LINES = /_lines$/;
 

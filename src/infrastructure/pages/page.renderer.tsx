@@ -23,6 +23,7 @@ import { FormTokens } from './form-tokens.js';
 import { Layout } from './layout.js';
 import { openerHeaders, type OpenerPolicy } from './opener-policy.js';
 import type { PageContext, PageResponse, SavedFilter } from './page.js';
+import { shortened } from './foreign-text.js';
 import { PageProblem } from './page-problem.js';
 import { Foreign, Notice } from './parts/elements.js';
 import { RecentLogins } from './recent-logins.js';
@@ -181,7 +182,7 @@ function Reason({ text, inTheWay }: { readonly text: string } & Pick<ApiErrorOpt
     <>
       {text}{' '}
       <a href={inTheWay.path}>
-        <Foreign text={inTheWay.name} />
+        <Foreign text={shortened(inTheWay.name)} />
       </a>
     </>
   );

@@ -5,7 +5,7 @@ import { Clock, DAY } from '../time/index.js';
 import type { VNode } from 'preact';
 import { usePage, type Page, type PageResponse } from './page.js';
 import { PageRoute, Visit, type PageVisit } from './page-route.decorator.js';
-import { Form, SubmitButton, TextField } from './parts/form.js';
+import { Form, TextField } from './parts/form.js';
 import { FormProblem } from './parts/elements.js';
 import { submitted } from './page-input.js';
 import { timeZoneNamed, TIME_ZONE_COOKIE, UTC, ZONE_PARAMETER } from './time-zones.js';
@@ -52,13 +52,17 @@ function zonePage(page?: string): Page {
 }
 
 function ZoneForm({ page }: { readonly page: string | undefined }): VNode {
-  const { cameFrom } = usePage();
+  const { cameFrom, timeZone } = usePage();
+  const back = page ?? cameFrom;
   return (
     <>
       <FormProblem />
-      <p>All pages show times in this time zone, in this browser. Exports and emails are in UTC.</p>
+      <p>
+        In this browser, all pages show times in the time zone <strong>{timeZone}</strong>. Exports and emails
+        are in UTC.
+      </p>
       <Form action="/time-zone">
-        <input type="hidden" name="page" value={page ?? cameFrom} />
+        <input type="hidden" name="page" value={back} />
         <TextField
           name={ZONE_PARAMETER}
           label="Time zone"
@@ -66,7 +70,14 @@ function ZoneForm({ page }: { readonly page: string | undefined }): VNode {
           suggestions={ALL_ZONES}
           isFirst
         />
-        <SubmitButton>Use this time zone</SubmitButton>
+        <div class="actions">
+          <button>Use this time zone</button>
+          {back !== undefined && PATH.test(back) ? (
+            <a class="button second" href={back}>
+              Cancel
+            </a>
+          ) : null}
+        </div>
       </Form>
     </>
   );

@@ -27,7 +27,7 @@ function networkOf(subject: string): string | undefined {
 /**
  * Counts in memory, of which strangers with many addresses cannot take any amount. Once there are very many subjects, further ones of a
  * network that has more than its share are counted together: they get less than the limit, and the subjects of other networks get
- * exactly the limit.
+ * exactly the limit. Why the library alone is not enough: docs/decisions/0045-limits-in-memory.md.
  */
 export class BoundedMemory extends RateLimiterMemory {
   /** The windows of subjects with an address, in the order in which they end; those before `ended` have ended. */

@@ -34,3 +34,34 @@ describe('OTEL_EXPORTER_OTLP_HEADERS', () => {
     expect(() => load({ OTEL_EXPORTER_OTLP_HEADERS: headers })).toThrow('must be name=value'),
   );
 });
+
+describe('The resource of traces', () => {
+  const version = expect.any(String) as string;
+  const name = 'merchant-connectivity-service';
+
+  it.each([
+    [{}, { 'service.name': name, 'service.version': version }],
+    [
+      { OTEL_RESOURCE_ATTRIBUTES: 'deployment.environment.name=production, k8s.pod.name=api%2D1' },
+      {
+        'service.name': name,
+        'service.version': version,
+        'deployment.environment.name': 'production',
+        'k8s.pod.name': 'api-1',
+      },
+    ],
+    [
+      { OTEL_RESOURCE_ATTRIBUTES: 'service.name=shop,service.version=7' },
+      { 'service.name': 'shop', 'service.version': '7' },
+    ],
+    [
+      { OTEL_RESOURCE_ATTRIBUTES: 'service.name=shop', OTEL_SERVICE_NAME: 'trial' },
+      { 'service.name': 'trial', 'service.version': version },
+    ],
+  ])('is, with %j, %j', (environment, resource) => expect(load(environment).resource).toEqual(resource));
+
+  it('has attributes with names and values only', () =>
+    expect(() => load({ OTEL_RESOURCE_ATTRIBUTES: 'production' })).toThrow(
+      'OTEL_RESOURCE_ATTRIBUTES must be name=value',
+    ));
+});

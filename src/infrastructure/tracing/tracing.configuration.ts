@@ -8,6 +8,11 @@ import {
   percentDecoded,
   type EncryptionRules,
 } from '../config/index.js';
+import { VERSION } from '../project-files/index.js';
+
+const NAME = 'merchant-connectivity-service';
+const PAIRS = /^\s*[\w.-]+\s*=[^,]*(?:,\s*(?:[\w.-]+\s*=[^,]*)?)*$/;
+const NO_PAIRS = { message: '$property must be name=value, separated by commas' };
 
 /** Names and values follow the OpenTelemetry specification. */
 @Configuration('Traces')
@@ -24,13 +29,18 @@ export class TracingConfiguration implements EncryptionRules {
     'Headers for the collector, as `name=value`, separated by commas. Encode special characters as %XX.',
     { secret: true },
   )
-  @Matches(/^\s*[\w-]+\s*=[^,]*(?:,\s*(?:[\w-]+\s*=[^,]*)?)*$/, {
-    message: 'headers must be name=value, separated by commas',
-  })
+  @Matches(PAIRS, NO_PAIRS)
   headers?: string;
 
-  @EnvironmentVariable('OTEL_SERVICE_NAME', 'Name of this service in traces.')
-  serviceName: string = 'merchant-connectivity-service';
+  @EnvironmentVariable(
+    'OTEL_RESOURCE_ATTRIBUTES',
+    'Attributes of this service in traces, such as `deployment.environment.name=production`, separated by commas. Encode special characters as %XX.',
+  )
+  @Matches(PAIRS, NO_PAIRS)
+  resourceAttributes?: string;
+
+  @EnvironmentVariable('OTEL_SERVICE_NAME', `Name of this service in traces. Default: \`${NAME}\`.`)
+  serviceName?: string;
 
   @EnvironmentVariable(
     'OTEL_TRACES_SAMPLER_ARG',
@@ -49,13 +59,22 @@ export class TracingConfiguration implements EncryptionRules {
   }
 
   get headerFields(): Record<string, string> {
-    const pairs = (this.headers ?? '').split(',').filter((pair) => pair.trim() !== '');
-    return Object.fromEntries(
-      pairs.map((pair) => {
-        const end = pair.indexOf('=');
-        const value = pair.slice(end + 1).trim();
-        return [pair.slice(0, end).trim(), percentDecoded(value) ?? value];
-      }),
-    );
+    return fieldsIn(this.headers);
   }
+
+  get resource(): Record<string, string> {
+    const own = { 'service.name': NAME, 'service.version': VERSION, ...fieldsIn(this.resourceAttributes) };
+    return this.serviceName === undefined ? own : { ...own, 'service.name': this.serviceName };
+  }
+}
+
+function fieldsIn(text = ''): Record<string, string> {
+  const pairs = text.split(',').filter((pair) => pair.trim() !== '');
+  return Object.fromEntries(
+    pairs.map((pair) => {
+      const end = pair.indexOf('=');
+      const value = pair.slice(end + 1).trim();
+      return [pair.slice(0, end).trim(), percentDecoded(value) ?? value];
+    }),
+  );
 }

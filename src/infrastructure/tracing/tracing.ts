@@ -15,7 +15,6 @@ import {
 } from '@opentelemetry/api';
 import type { ReadableSpan, SpanExporter } from '@opentelemetry/sdk-trace';
 import { CounterMetric, type Metrics } from '../metrics/index.js';
-import { VERSION } from '../project-files/index.js';
 import { MINUTE, SECOND, type Clock } from '../time/index.js';
 import type { TracingConfiguration } from './tracing.configuration.js';
 
@@ -57,10 +56,7 @@ async function openTraceExport(
   });
   const sampler = new sdk.TraceIdRatioBasedSampler(configuration.sampledShare);
   const provider = new sdk.TracerProvider({
-    resource: resources.resourceFromAttributes({
-      'service.name': configuration.serviceName,
-      'service.version': VERSION,
-    }),
+    resource: resources.resourceFromAttributes(configuration.resource),
     // Clients must not decide how many traces are kept, so their sampling decision is ignored.
     sampler: new sdk.ParentBasedSampler({
       root: sampler,

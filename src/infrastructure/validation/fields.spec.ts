@@ -4,11 +4,13 @@ import {
   ExternalUserIdField,
   ArrayField,
   BooleanField,
+  EmailField,
   EnumField,
   IntegerField,
   ObjectField,
   TextField,
   TimestampField,
+  UuidField,
 } from './fields.js';
 import { exampleMessages } from './validations.js';
 import { RequestValidationPipe } from './request-validation.pipe.js';
@@ -54,6 +56,16 @@ class Query {
 
   @IntegerField({ in: 'query', required: false, description: '' })
   limit?: number;
+
+  @ArrayField({
+    in: 'query',
+    required: false,
+    max: 3,
+    items: {},
+    validateItem: () => undefined,
+    description: '',
+  })
+  kinds?: string[];
 }
 
 const pipe = new RequestValidationPipe();
@@ -184,6 +196,29 @@ describe('RequestValidationPipe with a body', () => {
   });
 });
 
+describe('White space around a value', () => {
+  class Pasted {
+    @EmailField({ description: '' })
+    email!: string;
+
+    @UuidField({ in: 'form' })
+    id!: string;
+
+    @TextField({ in: 'form', isTrimmed: true })
+    name!: string;
+  }
+
+  it('is dropped where it comes with what users paste, and keyboards add after a word', async () => {
+    const id = '0f0c2f0e-8a3c-4b7a-9c38-3b5d3cf0a5d1';
+    const pasted = { email: 'ada@example.com ', id: `\u00A0${id}\r\n`, name: ' Ada ' };
+    const read = (await pipe.transform(pasted, { type: 'custom', metatype: Pasted })) as Pasted;
+    expect({ ...read }).toEqual({ email: 'ada@example.com', id, name: 'Ada' });
+    await expect(
+      pipe.transform({ ...pasted, email: 'a da@example.com' }, { type: 'custom', metatype: Pasted }),
+    ).rejects.toThrow('The email field must be a valid email address.');
+  });
+});
+
 describe('RequestValidationPipe with another parameter', () => {
   it.each([
     ['a class that is imported as a type only', Function],
@@ -202,6 +237,23 @@ describe('RequestValidationPipe with a query', () => {
   });
 
   it.each([
+    [{ kinds: ['a', 'b'] }],
+    [{ kinds: 'a,b' }],
+    [{ 'kinds[]': ['a', 'b'] }],
+    [{ 'kinds[]': 'a,b' }],
+    [{ 'kinds[0]': 'a', 'kinds[1]': 'b' }],
+    [{ 'kinds[0]': 'a', 'kinds[]': 'b' }],
+    [{ 'kinds[0]': 'a,b' }],
+  ])('reads the values of %j', async (query) => {
+    expect({ ...(await queryOf(query)) }).toEqual({ kinds: ['a', 'b'] });
+  });
+
+  it.each([
+    [{ 'limit[0]': '1' }, 'The query parameter is not known.'],
+    [{ kinds: 'a', 'kinds[0]': 'b' }, 'The query parameter is not known.'],
+    [{ 'kinds[a]': 'b' }, 'The query parameter is not known.'],
+    [{ 'kinds[0]': 'a', 'kinds[1]': ['b', 'c', 'd'] }, 'The kinds field must not have more than 3 items.'],
+    [JSON.parse('{"__proto__[0]":"a","__proto__":"b"}') as object, 'The query parameter is not known.'],
     [{ page: '1' }, 'The query parameter page is not known.'],
     [{ Limit: '1' }, 'The query parameter Limit is not known. Did you mean limit?'],
     [{ 'a b': '1' }, 'The query parameter is not known.'],

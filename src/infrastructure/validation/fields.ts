@@ -41,7 +41,7 @@ interface TextOptions extends FieldOptions {
   readonly format?: string | undefined;
   /** `pattern` in the API document; not validated. The default says that required text must not be blank. */
   readonly pattern?: string | undefined;
-  /** Whether white space around the text is dropped. It comes with what users copy from other programs. */
+  /** Whether white space around the text is dropped. */
   readonly isTrimmed?: true;
 }
 
@@ -52,6 +52,9 @@ function patternOf({ pattern, format, required = true, in: location }: TextOptio
   if (pattern !== undefined) return pattern;
   return format === undefined && required === true && location !== 'query' ? NOT_BLANK : undefined;
 }
+
+/** Drops white space around a text. It comes with what users copy from other programs, and keyboards of phones add it after a word. */
+const trimmed = (value: unknown): unknown => (typeof value === 'string' ? value.trim() : value);
 
 /** Text that can be stored. @param validators further constraints, checked after the length */
 export function TextField(
@@ -66,7 +69,7 @@ export function TextField(
     pattern: patternOf({ format, pattern, ...options }),
   } as ApiPropertyOptions;
   return Field(
-    { ...options, schema, convert: isTrimmed && ((text) => (typeof text === 'string' ? text.trim() : text)) },
+    { ...options, schema, convert: isTrimmed && trimmed },
     IsString(withMessage(MESSAGES.string)),
     IsStorable(),
     ...(max === undefined ? [] : [MaxCharacters(max)]),
@@ -151,7 +154,7 @@ export function EnumListField({ values, reference }: Enumeration, options: Field
 /** A UUID of any version. */
 export function UuidField(options: FieldOptions): PropertyDecorator {
   return Field(
-    { ...options, schema: { type: String, format: 'uuid' } },
+    { ...options, schema: { type: String, format: 'uuid' }, convert: options.in && trimmed },
     // Any version and variant, as in JSON Schema: whether the ID exists is another question.
     IsUUID('loose', withMessage(MESSAGES.uuid)),
   );
@@ -177,7 +180,7 @@ export function TimestampField(
 /** An email address. */
 export function EmailField(options: FieldOptions): PropertyDecorator {
   return TextField(
-    { ...options, min: 0, max: MAX_EMAIL_LENGTH, format: 'email' },
+    { ...options, min: 0, max: MAX_EMAIL_LENGTH, format: 'email', isTrimmed: true },
     IsEmail({}, withMessage(MESSAGES.email)),
   );
 }

@@ -72,13 +72,15 @@ function instanceOf<Dto extends object>(type: Type<Dto>, value: Readonly<Record<
   return Object.assign(plainToInstance(type, scalars, { ignoreDecorators: true }), containers);
 }
 
-/** Reads `event[]`, as axios, jQuery, PHP and Rails name a parameter with several values, as `event`. */
+/** Reads `event[]`, or `event[0]` and `event[1]`, as axios, jQuery, PHP and Rails name a parameter with several values, as `event`. */
 function withPlainNames(query: object, { repeatable }: DtoFields): object {
-  const entries = Object.entries(query).map(([name, value]) => {
-    const plain = name.replace(/\[\]$/, '');
-    return [repeatable.has(plain) && !Object.hasOwn(query, plain) ? plain : name, value];
-  });
-  return Object.fromEntries(entries) as object;
+  const plain = new Map<string, unknown>();
+  for (const [sent, value] of Object.entries(query)) {
+    const listed = sent.replace(/\[\d*\]$/, '');
+    const name = repeatable.has(listed) && !Object.hasOwn(query, listed) ? listed : sent;
+    plain.set(name, plain.has(name) ? [plain.get(name), value].flat() : value);
+  }
+  return Object.fromEntries(plain) as object;
 }
 
 function rejectUnknown(query: object, { names: known, repeatable }: DtoFields): void {

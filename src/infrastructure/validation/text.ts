@@ -35,17 +35,16 @@ export function validateText(field: string, value: unknown, limit = Infinity): s
   return hasAtMostCharacters(value, limit) ? undefined : MESSAGES.maxCharacters(field, limit);
 }
 
-/**
- * Returns the letters and digits of a code that a user typed: in upper case, and in ASCII, because keyboards for Chinese, Japanese and
- * Korean write them in full width, and those for Arabic and Indian languages have digits of their own.
- */
+/** Returns the letters and digits of a code that a user typed: in upper case, and in ASCII. */
 export function typedCode(text: string): string {
-  const characters =
-    text
-      .normalize('NFKC')
-      .toUpperCase()
-      .match(/[\p{L}\p{N}]/gu) ?? [];
-  return characters.map((character) => (/\p{Nd}/u.test(character) ? digitOf(character) : character)).join('');
+  return withAsciiDigits(text)
+    .toUpperCase()
+    .replaceAll(/[^\p{L}\p{N}]/gu, '');
+}
+
+/** Keyboards for Chinese, Japanese and Korean write digits in full width, and those for Arabic and Indian languages have digits of their own. */
+export function withAsciiDigits(text: string): string {
+  return text.normalize('NFKC').replaceAll(/\p{Nd}/gu, (digit) => String(digitOf(digit)));
 }
 
 /** Returns the value of a decimal digit. In Unicode, those of a script follow each other from 0 to 9. */

@@ -1,4 +1,5 @@
 import fc from 'fast-check';
+import { cpuTimeOf } from '../../../test/support/programs/cpu-time.js';
 import { isTimestamp, readTimestamp, restoreOffset } from './timestamp.js';
 
 describe('isTimestamp', () => {
@@ -80,6 +81,11 @@ describe('restoreOffset', () => {
     ['2026-01-31t08:15:30 05:30', '2026-01-31T08:15:30+05:30'],
     [['2026-01-31T08:15:30 05:30'], ['2026-01-31T08:15:30 05:30']],
   ])('turns %j into %j', (value, restored) => expect(restoreOffset(value)).toEqual(restored));
+
+  it('reads the longest text in linear time', () => {
+    const text = `0:00:${'1'.repeat(100_000)}`;
+    expect(cpuTimeOf(() => restoreOffset(text))).toBeLessThan(100);
+  });
 });
 
 describe('readTimestamp', () => {

@@ -38,6 +38,6 @@ export function readTimestamp(value: unknown): unknown {
  */
 export function restoreOffset(value: unknown): unknown {
   return typeof value === 'string'
-    ? readTimestamp(value.replace(/(?<=\d:\d\d(?:[:.][\d.]+)?) (?=\d\d(?::?\d\d)?(?:\[|$))/, '+'))
+    ? readTimestamp(value.replace(/(?<=\d:\d\d(?:[:.][\d.]{1,15})?) (?=\d\d(?::?\d\d)?(?:\[|$))/, '+'))
     : value;
 }

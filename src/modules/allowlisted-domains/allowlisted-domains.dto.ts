@@ -17,6 +17,6 @@ function IsDomain(): PropertyDecorator {
 /** A domain whose email addresses users may have. */
 export class AddDomainRequest {
   /** International names may be in Unicode. */
-  @TextField({ in: 'form', max: MAX_NAME_LENGTH }, IsDomain())
+  @TextField({ in: 'form', max: MAX_NAME_LENGTH, isTrimmed: true }, IsDomain())
   domain!: string;
 }

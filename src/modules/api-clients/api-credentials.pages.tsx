@@ -186,10 +186,10 @@ function Secrets({ client, secrets, newestVersion, signingVersion }: SecretsOver
           cell: ({ acceptedUntil }) =>
             acceptedUntil ? (
               <>
-                until <Moment time={acceptedUntil} />
+                Until <Moment time={acceptedUntil} />
               </>
             ) : (
-              'until you rotate it'
+              'Until you rotate it'
             ),
         },
         {
@@ -201,7 +201,7 @@ function Secrets({ client, secrets, newestVersion, signingVersion }: SecretsOver
                 <RelativeTime time={lastUsedAt} /> from {lastUsedIp}
               </>
             ) : (
-              'none'
+              'None'
             ),
         },
         {

@@ -68,15 +68,15 @@ class KeysPage extends ListPage(KEY_PERMISSIONS.listApiKeys) {
     const now = this.clock.now();
     const add = (
       <>
-        <ButtonLink permission={KEY_PERMISSIONS.createApiKey} to={pathOf(environment, 'new')}>
-          Create key
-        </ButtonLink>{' '}
         <ButtonLink
           permission={KEY_PERMISSIONS.createApiKey}
           to={pathOf(environment, 'workload')}
           kind="second"
         >
           Trust a workload
+        </ButtonLink>{' '}
+        <ButtonLink permission={KEY_PERMISSIONS.createApiKey} to={pathOf(environment, 'new')}>
+          Create key
         </ButtonLink>
       </>
     );
@@ -108,7 +108,7 @@ class KeysPage extends ListPage(KEY_PERMISSIONS.listApiKeys) {
         },
         { title: 'Status', kind: 'text', cell: (key) => <Status of={key} now={now} /> },
         { title: 'Scopes', kind: 'text', isOnDeskOnly: true, cell: ({ scopes }) => scopes.join(', ') },
-        { title: 'Last used', kind: 'time', cell: ({ lastUsedAt }) => lastUsedAt ?? 'never' },
+        { title: 'Last used', kind: 'time', cell: ({ lastUsedAt }) => lastUsedAt ?? 'Never' },
         { title: 'Created', kind: 'time', isOnDeskOnly: true, cell: ({ createdAt }) => createdAt },
       ],
       empty: {
@@ -435,7 +435,7 @@ class KeyPage {
                 'Created by',
                 `${createdBy}${isGone ? ', who no longer has access. The key still works.' : ''}`,
               ],
-              ['Expires', expiresAt ? <Moment key="expires" time={expiresAt} /> : 'never'],
+              ['Expires', expiresAt ? <Moment key="expires" time={expiresAt} /> : 'Never'],
               [
                 'Last used',
                 lastUsedAt ? (
@@ -443,7 +443,7 @@ class KeyPage {
                     <RelativeTime time={lastUsedAt} /> by {lastUsedIp}
                   </>
                 ) : (
-                  'never'
+                  'Never'
                 ),
               ],
               [

@@ -104,6 +104,7 @@ export class AuditLogPage extends ListPage(AUDIT_LOG_PERMISSIONS.listAuditEntrie
         <>
           <Filter name="actor" label="Name or email" type="search" />
           <FilterChoice name="action" label="Action" options={actionOptions()} />
+          <Filter name="target" label="Target" type="search" />
           <FilterChoice
             name="outcome"
             label="Outcome"
@@ -224,15 +225,17 @@ function actionOptions() {
 /** Types of targets that the search finds by their names. */
 const FOUND_TARGETS: ReadonlySet<string> = new Set(['user', 'access_grant', 'webhook_endpoint', 'merchant']);
 
-/** The target of an action, with a link if it can be found. */
+/** The target of an action, with a link to it or, if the search does not find it, to all entries about it. */
 function Target({ entry }: { readonly entry: AuditLogEntryResponse }): VNode | null {
   const { target } = entry;
   const { environment } = usePage();
   if (target.name === null || isOwnAccount(entry)) return null;
   const path = dashboardPath(isOfEnvironment(entry) ? target.environment : environment, 'search');
   const name = <Middle text={shortened(target.name)} />;
-  if (!FOUND_TARGETS.has(target.type)) return name;
-  return <a href={pathWith(path, { q: target.name }, {})}>{name}</a>;
+  const isFound = FOUND_TARGETS.has(target.type);
+  return (
+    <a href={isFound ? pathWith(path, { q: target.name }, {}) : entriesOf({ target: target.name })}>{name}</a>
+  );
 }
 
 function entriesOf(filters: Readonly<Record<string, string>>): string {
@@ -257,8 +260,8 @@ function adviceAbout({ actor }: Readonly<Record<string, unknown>>): ComponentChi
     <>
       {actor ? (
         <p>
-          “Name or email” finds what a user did. To see who added or changed a user, choose an action instead,
-          such as “Add a user”.
+          “Name or email” finds what a user did. To see who added or changed a user, enter the address under
+          “Target” instead.
         </p>
       ) : null}
       <ButtonLink to={PATH}>Clear filters</ButtonLink>
@@ -299,9 +302,19 @@ function entryPage(entry: AuditLogEntryResponse): Page {
           ],
           [
             'Target',
-            target.name === null
-              ? displayNameOf(target.type)
-              : `${displayNameOf(target.type)}: ${target.name}`,
+            target.name === null ? (
+              displayNameOf(target.type)
+            ) : (
+              <>
+                <Foreign text={target.name} /> ({displayNameOf(target.type)})
+                {isOwnAccount(entry) ? null : (
+                  <>
+                    {' · '}
+                    <a href={entriesOf({ target: target.name })}>All entries about this target</a>
+                  </>
+                )}
+              </>
+            ),
           ],
           [
             'Changes',

@@ -7,6 +7,7 @@ import { CHAIN_START } from './audit-chain.js';
 import { AuditChainHead, AuditLogEntry } from './audit-log-entry.entity.js';
 import type { SearchAuditLogsQuery } from './audit-logs.dto.js';
 
+export type AuditLogFilters = Pick<SearchAuditLogsQuery, 'actor' | 'target' | 'action' | 'outcome'>;
 export type Position = Pick<AuditLogEntry, 'datetime' | 'sequence'>;
 
 /** Reading and hashing a batch takes a few milliseconds, in which the process does nothing else. */
@@ -70,7 +71,7 @@ export class AuditLogRepository {
    */
   async matching(
     organizationId: string,
-    { actor, action, outcome }: Pick<SearchAuditLogsQuery, 'actor' | 'action' | 'outcome'>,
+    { actor, target, action, outcome }: AuditLogFilters,
     { from, below }: { readonly from: string; readonly below: string },
     size: number,
   ): Promise<AuditLogEntry[]> {
@@ -83,6 +84,11 @@ export class AuditLogRepository {
         '(strpos(lower(entry.actor.name), lower(:actor)) > 0 OR strpos(lower(entry.actor.email), lower(:actor)) > 0)',
         { actor },
       );
+    // What users did to their own accounts is not about a target: the list shows none.
+    if (target !== undefined)
+      found
+        .andWhere('strpos(lower(entry.target.name), lower(:target)) > 0', { target })
+        .andWhere(`NOT (entry.event.action LIKE 'auth.%' AND entry.target.name = entry.actor.email)`);
     if (action !== undefined) found.andWhere('entry.event.action = :action', { action });
     if (outcome !== undefined) found.andWhere('entry.event.outcome.status = :outcome', { outcome });
     return longLists.run(organizationId, () => found.getMany());

@@ -15,6 +15,7 @@ import { AUDIT_ACTION, AUDIT_OUTCOME, AuditLogEntryResponse } from './audit-log-
 
 const PAGE_SIZE = 100;
 const MAX_ACTOR_LENGTH = 254;
+const MAX_TARGET_LENGTH = 2_048;
 const EXAMPLE = { example: 'AVmXo2uFyR7Q1dJ0c3hKp1tbMTc2OTg0NzMzMDEyMywiNDIiXQ' };
 
 function IsSameAsCursor(): PropertyDecorator {
@@ -61,6 +62,10 @@ export class SearchAuditLogsQuery extends ListAuditLogsQuery {
   /** A part of the name or email address. */
   @TextField({ in: 'form', required: false, max: MAX_ACTOR_LENGTH })
   actor?: string;
+
+  /** A part of the name of what the action was about. */
+  @TextField({ in: 'form', required: false, max: MAX_TARGET_LENGTH })
+  target?: string;
 
   @EnumField(AUDIT_ACTION, { in: 'form', required: false })
   action?: AuditAction;

@@ -6,6 +6,7 @@ import { cutToPage } from '../../infrastructure/paging/index.js';
 import type { HistogramPoint } from '../../infrastructure/pages/index.js';
 import { DAY, MINUTE, periodOf, type Period } from '../../infrastructure/time/index.js';
 import type { AuditLogEntry, AuditLogEntryResponse } from './audit-log-entry.entity.js';
+import { isOwnAccount } from './audit-sentences.js';
 import { AuditLogRepository, type Position } from './audit-log.repository.js';
 import {
   type AuditLogListResponse,
@@ -65,15 +66,15 @@ export class AuditLogsService {
     size: number,
   ): Promise<AuditLogSearchResult> {
     const period = periodOf(query);
-    const { actor, action, outcome } = query;
-    const scope = [...scopeOf(organizationId, period), 'search', actor, action, outcome];
+    const { actor, target, action, outcome } = query;
+    const scope = [...scopeOf(organizationId, period), 'search', actor, target, action, outcome];
     const before = query.cursor === undefined ? undefined : this.decodeCursor(query.cursor, scope);
     const [first] = await this.repository.newest(organizationId, period, before, 1);
     if (!first) return { entries: [], nextCursor: null, searchedSince: null };
     const below = BigInt(first.sequence) + 1n;
     const from = below > MAX_SEARCHED ? below - MAX_SEARCHED : 1n;
     const range = { from: String(from), below: String(below) };
-    const found = await this.repository.matching(organizationId, { actor, action, outcome }, range, size + 1);
+    const found = await this.repository.matching(organizationId, query, range, size + 1);
     const { start } = period;
     const entries = found.filter(({ datetime }) => start === undefined || datetime >= start);
     const oldest = await this.repository.find(organizationId, { sequence: range.from });
@@ -139,12 +140,18 @@ export class AuditLogsService {
 }
 
 function matches(
-  { actor: { name, email }, event }: AuditLogEntryResponse,
-  { actor = '', action, outcome }: SearchAuditLogsQuery,
+  entry: AuditLogEntryResponse,
+  { actor = '', target, action, outcome }: SearchAuditLogsQuery,
 ): boolean {
+  const { event } = entry;
+  const { name, email } = entry.actor;
   const isBy = [name, email].some((text) => text.toLowerCase().includes(actor.toLowerCase()));
+  const isAbout =
+    target === undefined ||
+    (!isOwnAccount(entry) && entry.target.name?.toLowerCase().includes(target.toLowerCase()) === true);
   return (
     isBy &&
+    isAbout &&
     (action === undefined || event.action === action) &&
     (outcome === undefined || event.outcome.status === outcome)
   );

@@ -21,7 +21,7 @@ export class CustomersPage extends ListPage(CUSTOMER_PERMISSIONS.listCustomers, 
     return {
       title: 'Customers',
       about:
-        'Your own users, most recently active first, with failures of the last 7 days. The list is at most a minute behind. ' +
+        'Most recently active first, failures of 7 days. The list is at most a minute behind. ' +
         'Customers who become active move to its first page.',
       filters: <Filter name="search" label="Part of an identifier" type="search" />,
       apply: 'Find',

@@ -122,7 +122,8 @@ export class GatewayClient {
     const timestampSeconds = Math.floor(this.clock.milliseconds() / SECOND);
     const headers = {
       accept: 'application/json',
-      'content-type': 'application/json',
+      // Some frameworks refuse a type without a body.
+      ...(message !== undefined && { 'content-type': 'application/json' }),
       'webhook-id': id,
       'webhook-timestamp': String(timestampSeconds),
       'webhook-signature': standardSignature({ id, timestampSeconds, body }, this.key),

@@ -16,9 +16,13 @@ export class MerchantSignOutsRepository {
   constructor(private readonly transaction: Transaction) {}
 
   async add(signIns: readonly SignOut[], createdAt: Date): Promise<void> {
-    const rows = signIns.flatMap(({ clientId, signInId, askedAt = null }) =>
-      signInId === null ? [] : { clientId, signInId, createdAt, askedAt },
+    // Each once: a user can sign in to several merchants in one session.
+    const byId = new Map(
+      signIns.flatMap(({ clientId, signInId, askedAt = null }) =>
+        signInId === null ? [] : [[signInId, { clientId, signInId, createdAt, askedAt }] as const],
+      ),
     );
+    const rows = [...byId.values()];
     // Sorted, so that concurrent statements wait for each other instead of deadlocking.
     rows.sort((left, right) => (left.signInId < right.signInId ? -1 : 1));
     if (rows.length > 0) await this.transaction.manager.upsert(MerchantSignOut, rows, ['signInId']);

@@ -1,5 +1,5 @@
 export { matchKeys } from './match-key.js';
-export { MERCHANT_ID_PARAMETER, MerchantIdField } from './merchants.dto.js';
+export { MERCHANT_ID_PARAMETER, MerchantIdField, MerchantNameField } from './merchants.dto.js';
 export { MerchantsService } from './merchants.service.js';
 export { MerchantsModule } from './merchants.module.js';
 export {

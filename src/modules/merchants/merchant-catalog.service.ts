@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { Injectable, type OnApplicationBootstrap } from '@nestjs/common';
 import { LRUCache } from 'lru-cache';
 import { In } from 'typeorm';
+import { INVALID_FIELD } from '../../infrastructure/errors/index.js';
 import { Transaction, Transactional } from '../../infrastructure/database/index.js';
 import { MINUTE } from '../../infrastructure/time/index.js';
 import { matchKey, matchKeys } from './match-key.js';
@@ -125,6 +126,19 @@ export class MerchantCatalogService implements OnApplicationBootstrap {
   async require(id: string | number): Promise<CatalogEntry> {
     const number = parseMerchantId(String(id));
     return MERCHANT_NOT_FOUND.requireFound(number && (await this.byIds([number])).get(number));
+  }
+
+  /**
+   * Returns the ID of a merchant from a name in any common spelling, or from the ID as a text.
+   *
+   * @param field of the form that asks for the merchant
+   * @throws ApiError INVALID_FIELD if no merchant has the name
+   */
+  async idFrom(text: string, field: string): Promise<number> {
+    const id = (await this.idsByName([text])).get(text) ?? parseMerchantId(text);
+    if (id === undefined)
+      throw INVALID_FIELD.error('No merchant has this name. Choose one from the list.', { field });
+    return id;
   }
 
   /** @throws ApiError MERCHANT_NOT_FOUND also if the organization hides the merchant in this environment */

@@ -6,7 +6,7 @@ import {
   type OperationDocument,
 } from '../../infrastructure/openapi/index.js';
 import { ENVIRONMENT_ERRORS } from '../../infrastructure/surfaces/index.js';
-import { EnvironmentField, IntegerField } from '../../infrastructure/validation/index.js';
+import { EnvironmentField, IntegerField, TextField } from '../../infrastructure/validation/index.js';
 import { MAX_MERCHANT_ID } from './merchant-catalog.service.js';
 
 const ENVIRONMENT = 'Each environment has its own hidden merchants.';
@@ -26,6 +26,11 @@ export function MerchantIdField(
 ): PropertyDecorator {
   const description = 'ID of the merchant.';
   return IntegerField({ ...options, min: 1, max: MAX_MERCHANT_ID, description, example: 16 });
+}
+
+/** The name of a merchant, or its ID, in a form of the dashboard. */
+export function MerchantNameField(): PropertyDecorator {
+  return TextField({ in: 'form', max: 256 });
 }
 
 export class MerchantResponse {

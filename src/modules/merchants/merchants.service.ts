@@ -20,6 +20,9 @@ import {
   type OrganizationEnvironment,
 } from './merchants.repository.js';
 
+/** Names in a form. A thousand of them take 45 KB; a form also accepts the names that it does not list. */
+const MAX_CHOICES = 1_000;
+
 /** Lists merchants, and manages which of them an organization hides. */
 @Injectable()
 export class MerchantsService {
@@ -41,6 +44,13 @@ export class MerchantsService {
     const { environment } = await this.clients.requested(requester, requestedEnvironment);
     const scope = { organizationId: requester.organizationId, environment };
     return (await this.repository.page(scope, {}, MAX_MERCHANTS)).map(toResponse);
+  }
+
+  /** Returns the first names of the merchants that the organization does not hide, for a list to choose from. */
+  async namesToChoose(actor: DashboardActor, environment: PlatformEnvironment): Promise<string[]> {
+    const scope = { organizationId: actor.organizationId, environment };
+    const found = await this.repository.page(scope, { hidden: false }, MAX_CHOICES);
+    return found.map(({ name }) => name);
   }
 
   /** Returns a page of the merchants that match the filters, the most relevant first. @throws ApiError INVALID_CURSOR_FORMAT */

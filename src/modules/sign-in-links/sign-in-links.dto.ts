@@ -34,7 +34,7 @@ import {
 import { SIGN_IN_FAILURE } from './sign-in-links.capability.js';
 import { SignInLinksConfiguration } from './sign-in-links.configuration.js';
 import { AccountMerchantResponse } from '../merchant-accounts/index.js';
-import { MERCHANT_NOT_FOUND, MerchantIdField } from '../merchants/index.js';
+import { MERCHANT_NOT_FOUND, MerchantIdField, MerchantNameField } from '../merchants/index.js';
 import {
   SIGN_IN_LINK_CANCELLERS,
   SIGN_IN_LINK_SOURCES,
@@ -83,14 +83,22 @@ export const DEFAULT_LIFETIME_SECONDS = 3_600;
 const LIFETIME_SECONDS = { min: 300, max: 86_400 } as const;
 const MAX_RETURN_URL_LENGTH = 2_000;
 
-/** Returns the fields of a new link that the API and the form of the dashboard have. @param options.in `form` for the form */
-function linkFields(options: { readonly in?: 'form' } = {}) {
+/**
+ * Returns the fields of a new link that the API and the form of the dashboard have.
+ *
+ * @param options.in `form` for the form
+ * @param MerchantField declares the merchant: its ID or, in the form, its name
+ */
+function linkFields<Merchant = number>(
+  options: { readonly in?: 'form' } = {},
+  MerchantField = MerchantIdField,
+) {
   class LinkFields {
     @ExternalUserIdField(options)
     external_user_id!: string;
 
-    @MerchantIdField(options)
-    merchant_id!: number;
+    @MerchantField(options)
+    merchant_id!: Merchant;
 
     @PhoneNumberField({
       ...options,
@@ -141,7 +149,7 @@ export class CreateSignInLinkRequest extends linkFields() {
 }
 
 /** The form of the dashboard: the proof follows from the phone number. */
-export class CreateSignInLinkForm extends linkFields({ in: 'form' }) {}
+export class CreateSignInLinkForm extends linkFields<string>({ in: 'form' }, MerchantNameField) {}
 
 export class ListSignInLinksQuery extends UserPageQuery {}
 

@@ -29,6 +29,7 @@ import {
   type Tone,
 } from '../../infrastructure/pages/index.js';
 import { DAY, HOUR, MINUTE, SECOND } from '../../infrastructure/time/index.js';
+import { MerchantCatalogService, MerchantsService } from '../merchants/index.js';
 import {
   CreateSignInLinkForm,
   DEFAULT_LIFETIME_SECONDS,
@@ -201,9 +202,12 @@ const LIFETIMES = [
 @Controller(inEachEnvironment('sign-in-links/create'))
 class CreatePage extends FormPage(SIGN_IN_LINK_PERMISSIONS.createSignInLink, CreateSignInLinkForm) {
   @Inject() private readonly creation!: SignInLinkCreationService;
+  @Inject() private readonly catalog!: MerchantCatalogService;
+  @Inject() private readonly merchants!: MerchantsService;
 
-  describe({ actor, environment, query }: PageVisit): FormDescription<CreateSignInLinkForm> {
+  async describe({ actor, environment, query }: PageVisit): Promise<FormDescription<CreateSignInLinkForm>> {
     const parent = linksOf(environment);
+    const merchants = await this.merchants.namesToChoose(actor, environment);
     return {
       title: 'Create a sign-in link',
       parent,
@@ -217,7 +221,12 @@ class CreatePage extends FormPage(SIGN_IN_LINK_PERMISSIONS.createSignInLink, Cre
             hint="The identifier in your system"
             autocapitalize="none"
           />
-          <TextField name="merchant_id" label="Merchant ID" hint="From the list of merchants." />
+          <TextField
+            name="merchant_id"
+            label="Merchant"
+            hint="Type a part of the name, such as Netflix."
+            suggestions={merchants}
+          />
           <TextField
             name="phone_number"
             label="Phone number (optional)"
@@ -235,7 +244,8 @@ class CreatePage extends FormPage(SIGN_IN_LINK_PERMISSIONS.createSignInLink, Cre
       perform: async (request) => {
         const proof = request.phone_number === undefined ? 'partner_login' : 'phone';
         const creation = { environment, origin: actor.origin };
-        const { url } = await this.creation.createFor(actor, { ...request, proof }, creation);
+        const merchant_id = await this.catalog.idFrom(request.merchant_id, 'merchant_id');
+        const { url } = await this.creation.createFor(actor, { ...request, merchant_id, proof }, creation);
         const list = pathWith(parent.path, { external_user_id: request.external_user_id }, {});
         if (url === null) return { redirectTo: `${list}&done=sent` };
         return {

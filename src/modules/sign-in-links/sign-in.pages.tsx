@@ -18,6 +18,7 @@ import {
   type PageVisit,
 } from '../../infrastructure/pages/index.js';
 import { Clock, MINUTE } from '../../infrastructure/time/index.js';
+import { withAsciiDigits } from '../../infrastructure/validation/index.js';
 import { OpenedLinksService, type OpenedLink } from './opened-links.service.js';
 import { returnUrlOf } from './return-url.js';
 import type { SignInLink } from './sign-in-link.entity.js';
@@ -123,7 +124,7 @@ export class SignInPage {
     data: SignInPageData,
     form: FormFields,
   ): Promise<PageResponse> {
-    const code = (form.get('code') ?? '').normalize('NFKC').replaceAll(/\s/g, '');
+    const code = withAsciiDigits(form.get('code') ?? '').replaceAll(/\s/g, '');
     if (code === '') return codePage(data, { isMissing: true });
     const result = await this.signIns.submitCode(opened, code);
     return this.afterAttempt(opened, data, result, (attemptsLeft) => codePage(data, { attemptsLeft }));
@@ -311,6 +312,7 @@ function credentialsPage(
             name="password"
             label={`Your ${merchant} password`}
             type="password"
+            autocomplete="current-password"
             error={isMissing ? 'Enter your password.' : undefined}
           />
           <button name="action" value="sign_in">

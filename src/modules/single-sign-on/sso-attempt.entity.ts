@@ -24,7 +24,7 @@ export class SsoAttempt extends StoredRow {
   @Column({ name: 'secrets_sealed', type: 'bytea' })
   secretsSealed!: Buffer;
 
-  /** The page to open after the login. */
+  /** The page to open after the login. Empty after it. */
   @Column({ type: 'text' })
   next!: string;
 

@@ -52,7 +52,7 @@ export function HeaderLinesField(): PropertyDecorator {
   );
 }
 
-const HEADER_LINE = /^\s*([^\s:]+)\s*:\s*(.*?)\s*$/s;
+const HEADER_LINE = /^\s*([^\s:]+)\s*:(.*)$/s;
 const linesOf = (text: string): string[] => String(text).split(/\r?\n/);
 
 /** Returns the headers in lines; a name without a value removes the header. Returns undefined for a line without a name. */
@@ -61,7 +61,7 @@ export function headersIn(lines = ''): HeaderChanges | undefined {
     .filter((line) => line.trim() !== '')
     .map((line) => HEADER_LINE.exec(line));
   if (pairs.includes(null)) return undefined;
-  return Object.fromEntries(pairs.map((pair) => [pair?.[1] ?? '', pair?.[2] || null]));
+  return Object.fromEntries(pairs.map((pair) => [pair?.[1] ?? '', pair?.[2]?.trim() || null]));
 }
 
 /** Returns the headers after a change, by name without regard to case; the names are those of the last change. */

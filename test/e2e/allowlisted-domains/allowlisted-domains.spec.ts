@@ -65,6 +65,11 @@ describe('The allowlist', () => {
     expect([status, problem]).toEqual([400, message]);
   });
 
+  it('drops white space that was pasted', async () => {
+    expect((await add(' pasted.example\u00A0')).status).toBe(303);
+    expect((await add('pasted.example')).problem).toBe('The domain has already been added.');
+  });
+
   it('accepts exactly 100 domains, also under concurrent requests', async () => {
     const { id } = await service.anotherOrganization();
     const otherOwner = await service.login('owner', id);

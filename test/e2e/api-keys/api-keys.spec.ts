@@ -598,6 +598,31 @@ describe('The client credentials grant', () => {
     expect((await tokenResponse(key)).body).toEqual(wrong.body);
   });
 
+  it('takes the client ID and the key in the form, too, as many libraries send them', async () => {
+    const key = await makeKey(['request_logs:read']);
+    const sent = (client_id: string, client_secret: string, as?: { clientId: string; secret: string }) =>
+      service.request('/oauth/token', {
+        method: 'POST',
+        body: new URLSearchParams({ grant_type: 'client_credentials', client_id, client_secret }).toString(),
+        headers: {
+          'content-type': 'application/x-www-form-urlencoded',
+          ...(as && { authorization: basic(as) }),
+        },
+      });
+    const { status, body } = await sent(key.clientId, key.secret);
+    rememberSecret(String(body['access_token']));
+    expect([status, body['scope']]).toEqual([200, 'request_logs:read']);
+    expect((await sent(service.production.clientId, service.production.secret)).body['error']).toBe(
+      'unauthorized_client',
+    );
+    for (const wrong of ['wrong: %', key.secret.slice(0, -1)])
+      expect((await sent(key.clientId, wrong)).body).toEqual(
+        (await tokenResponse({ ...key, secret: 'wrong' })).body,
+      );
+    // The header says who sends the request.
+    expect((await sent(key.clientId, key.secret, { ...key, secret: 'wrong' })).status).toBe(401);
+  });
+
   it('issues tokens that end with the key, and lose the scopes that it loses', async () => {
     const key = await makeKey(['request_logs:read', 'webhook_endpoints:read']);
     const token = await accessTokenOf(key);
@@ -670,7 +695,7 @@ describe('The client credentials grant', () => {
         'client_credentials',
         'urn:ietf:params:oauth:grant-type:jwt-bearer',
       ],
-      token_endpoint_auth_methods_supported: ['none', 'client_secret_basic'],
+      token_endpoint_auth_methods_supported: ['none', 'client_secret_basic', 'client_secret_post'],
       scopes_supported: SCOPES,
     });
   });

@@ -108,6 +108,7 @@ describe('The list of the audit log', () => {
     expect(entry.text).toContain('2026-01-01 00:00:00.000 UTC');
     expect(entry.text).toContain(FIREFOX);
     expect(linkTo('All entries of this user', entry.text)).toBe(`${PATH}?actor=ada%40example.com`);
+    expect(linkTo('All entries about this target', entry.text)).toBe(`${PATH}?target=bob%40example.com`);
   });
 
   it.each([
@@ -115,6 +116,9 @@ describe('The list of the audit log', () => {
     ['actor=ada@', ['failed', 'added']],
     ['action=user.add', ['added']],
     ['outcome=denied', ['was not allowed']],
+    ['target=HOOKS.', ['changed']],
+    // Not the login of this user.
+    ['target=@example.com', ['added']],
     ['start=2026-01-01T00:00:02&end=2026-01-01T00:00:02Z', ['failed']],
   ])('filters by %s, also in an export', async (query, expected) => {
     const { visitor } = await organizationWith(SEVERAL);

@@ -593,6 +593,8 @@ describe('An email', () => {
     for (const { email } of sent) {
       expect(arrived(email)).toHaveLength(1);
       expect(arrived(email)[0]?.content).toMatch(/^Auto-Submitted: auto-generated$/m);
+      // Exchange answers other messages with notices of absence.
+      expect(arrived(email)[0]?.content).toMatch(/^X-Auto-Response-Suppress: OOF, AutoReply$/m);
       expect(arrived(email)[0]?.content).toMatch(/^Message-ID: <[\w-]{36}@dashboard\.example\.com>$/m);
       expect(await emailsOf(email)).toMatchObject([{ outcome: 'sent', attempts: 1, is_empty: true }]);
     }
@@ -613,6 +615,14 @@ describe('An email', () => {
     '550 5.4.5 Daily user sending limit exceeded',
     '554 5.7.1 Service unavailable; Client host [203.0.113.7] blocked using zen.example.org',
     '554 Message rejected: Email address is not verified. The following identities failed the check',
+    // Exim with cPanel, Postfix with restrictions, Mimecast, Proofpoint, and IONOS.
+    '550 SPF: 203.0.113.7 is not allowed to send mail from example.com',
+    '554 5.7.1 <noreply@example.com>: Sender address rejected: Access denied',
+    '550 Envelope blocked - sender verify failed',
+    '550 5.7.1 Email rejected per DMARC policy for example.com',
+    '550 DKIM Sender Invalid - envelope rejected',
+    '550 Rejected because 203.0.113.7 is in a black list at zen.example.org',
+    '554 5.7.0 Blocked - see https://ipcheck.example.com/?ip=203.0.113.7 (RBL)',
   ])('is repeated if the server names a problem of the sender: %s', async (reply) => {
     for (const [toRecipient, toMessage] of [
       [reply, '250 Accepted'],

@@ -377,6 +377,34 @@ describe('DELETE /external-users/{external_user_id}', () => {
     );
   });
 
+  it('ends a sign-in once with which the user linked several merchants', async () => {
+    const user = newUser();
+    const as = service.production;
+    await meet(user, as);
+    const [account] = await service.database.query<{ session_id: string }>(
+      'SELECT session_id FROM merchant_account WHERE external_user_id = $1',
+      [user],
+    );
+    await succeed('/events', {
+      client_id: as.clientId,
+      external_user_id: user,
+      merchant_id: 19,
+      task_id: 2,
+      session_id: account?.session_id,
+      event: 'AUTHENTICATED',
+      data: { card_id: null },
+    });
+    expect((await erase(user, as)).status).toBe(202);
+    await finishErasures(service);
+    expect((await progressOf(user, as)).body.status).toBe('finished');
+    expect(
+      await service.database.query(
+        'SELECT count(*)::integer AS count FROM merchant_sign_out WHERE sign_in_id = $1',
+        [account?.session_id],
+      ),
+    ).toEqual([{ count: 1 }]);
+  });
+
   it('starts one erasure for 20 concurrent requests', async () => {
     const user = newUser();
     await meet(user);
@@ -930,6 +958,45 @@ describe('An erasure', () => {
     await erase('development');
     await finishErasures(service);
     expect(await names()).toContainEqual(expect.stringMatching(/^Cards of erased/) as string);
+    await service.database.query('DELETE FROM saved_filter');
+  });
+
+  it('deletes saved searches for the user', async () => {
+    const employee = await visitorWithRole(service);
+    const user = newUser();
+    const list = '/dashboard/development/customers';
+    for (const [filter_name, search] of Object.entries({
+      One: ` ${user.toUpperCase()} `,
+      Other: `${user}0`,
+    })) {
+      const page = `${list}?${new URLSearchParams({ search }).toString()}`;
+      expect((await employee.fill(list, { page, filter_name }, '/dashboard/saved-filters')).status).toBe(303);
+    }
+    await erase(user);
+    await finishErasures(service);
+    expect(await service.database.query('SELECT name FROM saved_filter')).toEqual([{ name: 'Other' }]);
+    await service.database.query('DELETE FROM saved_filter');
+  });
+
+  it('renames saved filters whose names would be the same or too long without the user', async () => {
+    const employee = await visitorWithRole(service);
+    const user = 'e';
+    const list = '/dashboard/development/events';
+    const save = (filter_name: string) =>
+      employee.fill(list, { page: `${list}?event=CARD_UPDATED`, filter_name }, '/dashboard/saved-filters');
+    const long = 'x'.repeat(59);
+    await save(`${long} e 1`);
+    await save(`${long} e 2`);
+    await save(`${long}123 e`);
+    for (let times = 1; times <= 2; times += 1) {
+      await save('All of e');
+      await erase(user);
+      await finishErasures(service);
+      expect((await progressOf(user)).body.status).toBe('finished');
+    }
+    const names = await service.database.query<{ name: string }>('SELECT name FROM saved_filter');
+    expect(names.filter(({ name }) => /^All of erased[0-9a-f]{8}$/.test(name))).toHaveLength(2);
+    expect(names.filter(({ name }) => /^erased[0-9a-f]{8} [0-9a-f]{8}$/.test(name))).toHaveLength(3);
     await service.database.query('DELETE FROM saved_filter');
   });
 

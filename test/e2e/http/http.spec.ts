@@ -594,6 +594,14 @@ describe('Connections', () => {
     await expectAlive();
   });
 
+  it.each([
+    ['HTTP/1.0 without a Host', 'HTTP/1.0\r\n'],
+    ['an empty Host', 'HTTP/1.1\r\nHost:\r\nConnection: close\r\n'],
+  ])('serve pages to the health checks of proxies: %s', async (_what, rest) => {
+    for (const path of ['/login', '/docs', '/readyz', '/openapi.json'])
+      expect([path, (await exchangeOne(`GET ${path} ${rest}\r\n`)).status]).toEqual([path, 200]);
+  });
+
   it('respond with 431 to headers that are too large', async () => {
     for (const headers of [
       [`X-Large: ${'x'.repeat(40_000)}`],

@@ -161,7 +161,7 @@ describe('The device approval pages', () => {
       ]),
     ).toEqual([
       ['Approve', ' name="decision" value="approve"'],
-      ['Decline', ' class="danger second" name="decision" value="deny"'],
+      ['Decline', ' class="second" name="decision" value="deny"'],
     ]);
   });
 

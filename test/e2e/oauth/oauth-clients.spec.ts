@@ -64,7 +64,7 @@ describe('openid-client, unmodified', () => {
       ],
       response_types_supported: [],
       scopes_supported: SCOPES,
-      token_endpoint_auth_methods_supported: ['none', 'client_secret_basic'],
+      token_endpoint_auth_methods_supported: ['none', 'client_secret_basic', 'client_secret_post'],
       revocation_endpoint_auth_methods_supported: ['none'],
       introspection_endpoint_auth_methods_supported: ['client_secret_basic'],
     });

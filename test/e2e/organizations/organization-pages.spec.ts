@@ -65,7 +65,7 @@ describe('The pages of users', () => {
     const page = await owner.get(invited.location ?? '');
     expect(page.text).toContain('The user was invited.');
     expect(page.text).toContain('tone-soft">Invited</span>');
-    const [, log = ''] = /href="([^"]+)">See who added users/.exec(page.text) ?? [];
+    const [, log = ''] = /href="([^"]+)">See who added or changed this user/.exec(page.text) ?? [];
     expect((await owner.get(log)).text).toMatch(new RegExp(`${owner.login.email}.+${email}`, 's'));
 
     expect((await owner.fill(`${user}/change`, { name: 'Grace H', role: 'admin' })).location).toBe(

@@ -8,7 +8,7 @@ import { HOUR, MINUTE } from '../../../src/infrastructure/time/index.js';
 import { auditEntries } from '../../support/logs/audited.js';
 import { LoginAgent } from '../../support/agents/agent-logins.js';
 import { moveClock } from '../../support/clock.js';
-import { saveAgentSettings, submitForm } from '../../support/pages/dashboard-forms.js';
+import { loggedIn, saveAgentSettings, submitForm } from '../../support/pages/dashboard-forms.js';
 import { finishErasures } from '../../support/merchants/erasures.js';
 import { GOOD, NETFLIX, newLink, textMessagesTo } from '../../support/merchants/sign-in-links.js';
 import { rememberSecret } from '../../support/runner/run-directory.js';
@@ -70,6 +70,9 @@ describe('A sign-in link of a backend', () => {
     const { page, path } = await logInFor(service, visitor, pathOf(link), link.user);
     expect(page.status).toBe(200);
     expect(textOf(page)).toContain('Your Netflix password');
+    // With `new-password`, iPhones and Safari fill in a password that they make up.
+    const [, password = ''] = /<input ([^>]*type="password"[^>]*)>/.exec(page.text) ?? [];
+    expect(password).toContain('autocomplete="current-password"');
     const done = await visitor.submit(path, GOOD);
     expect(done).toMatchObject({ status: 303, location: `${path}?done=completed` });
     expect(textOf(await visitor.get(done.location ?? ''))).toContain('is connected to your Netflix account');
@@ -584,6 +587,24 @@ describe('The dashboard', () => {
     const list = `/dashboard/development/sign-in-links?external_user_id=${user}`;
     const page = await service.request(list, { login: member });
     expect(page.status).toBe(200);
+  });
+
+  it('suggests merchants, and finds the one that is meant by its name', async () => {
+    const member = await service.login('member');
+    const path = '/dashboard/development/sign-in-links/create';
+    const { text, size } = await loggedIn(service, member).get(path);
+    expect(text).toContain(`<option value="${NETFLIX.name}">`);
+    expect(size).toBeLessThan(80_000);
+    const sent = (merchant_id: string) =>
+      submitForm(service, member, path, { external_user_id: newUser(), merchant_id });
+    expect((await sent('netflix.com')).status).toBe(200);
+    expect((await auditEntries(service))[0]).toMatchObject({ target: { name: NETFLIX.name } });
+    const unknown = await sent('No such merchant');
+    expect(unknown).toMatchObject({
+      status: 400,
+      problem: 'No merchant has this name. Choose one from the list.',
+      text: expect.stringContaining('value="No such merchant"') as string,
+    });
   });
 
   it('refuses to send a link to a user who may only read', async () => {

@@ -462,7 +462,8 @@ describe('The page of a sign-in link', () => {
     );
     expect(titleOf(await visitor.get(`${link.path}?again`))).toBe('Sign in to Netflix');
     expect(titleOf(await visitor.get(link.path))).toBe('Enter the code from Netflix');
-    const sent = await visitor.submit(link.path, { action: 'code', code: ' 123 456' });
+    // As a keyboard for Arabic writes it.
+    const sent = await visitor.submit(link.path, { action: 'code', code: ' ١٢٣ 456' });
     expect(sent.location).toBe(`${link.path}?done=completed`);
     expect(await statusOf(link)).toBe('completed');
     expect(await eventsOf(link.agent)).toHaveLength(1);
@@ -572,6 +573,7 @@ describe('The page of a sign-in link', () => {
     const visitor = new Visitor(service);
     const forged = await new Visitor(service).submit(link.path, { ...GOOD, form_token: 'x' });
     expect(forged.status).toBe(403);
+    expect(forged.text).toMatch(/name="password"[^>]*autocomplete="current-password"/);
     for (const { headers } of [await visitor.get(link.path), await visitor.get('/sign-in/unknown'), forged]) {
       expect(headers.get('cache-control')).toBe('no-store');
       expect(headers.get('x-robots-tag')).toBe('noindex, nofollow');

@@ -268,14 +268,14 @@ describe('A login with SAML', () => {
     expect(listeners()).toEqual(before);
   });
 
-  it('stores nothing that the provider sent after the login, except the address and the link', async () => {
+  it('stores nothing that the provider sent, and no page that was opened, after the login, except the address and the link', async () => {
     const user = await addUser();
     await logIn(user);
     await logIn(user, {}, () => '<forged/>');
     const attempts = await service.database.query(
-      'SELECT DISTINCT octet_length(secrets_sealed) AS size FROM sso_attempt WHERE finished_at IS NOT NULL',
+      'SELECT DISTINCT octet_length(secrets_sealed) AS size, next FROM sso_attempt WHERE finished_at IS NOT NULL',
     );
-    expect(attempts).toEqual([{ size: 0 }]);
+    expect(attempts).toEqual([{ size: 0, next: '' }]);
   });
 
   it.each([

@@ -381,6 +381,7 @@ describe('Roles from the identity provider', () => {
     [AUTH0, { [AUTH0]: ['ops'] }, 'admin'],
     [ZITADEL, { [ZITADEL]: { ops: { 1: 'shop.example' } } }, 'admin'],
     ['is_staff', { is_staff: true }, 'admin'],
+    [' level ', { level: 7 }, 'admin'],
     ['level', { level: [1, 7] }, 'admin'],
     ['memberOf', { memberOf: [IN_LDAP, 'CN=x,DC=example'] }, 'admin'],
     ['memberOf', { memberOf: ['OU=Groups'] }, 'viewer'],

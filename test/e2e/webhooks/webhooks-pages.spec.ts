@@ -148,6 +148,9 @@ describe('The pages about webhook endpoints', () => {
     expect(textOf(received)).toMatch(/The endpoint received the event\. Result Received \(200\)/);
     const [event = ''] = /\/dashboard\/development\/events\/[\w-]+/.exec(received.text) ?? [];
     expect(textOf(await visitor.get(event))).toMatch(/CARD_UPDATED .* Yes: an example .* Succeeded/);
+    const list = await visitor.get(`${EVENTS}?event=CARD_FAILED`);
+    const again = await visitor.get(linkTo(new URL(receiver.url).host, list.text));
+    expect(again.text).toMatch(/value="CARD_FAILED" selected/);
     const refused = await visitor.submit(`${ENDPOINTS}/${id}/test`, { event: 'UNKNOWN' });
     expect([refused.status, textOf(refused)]).toEqual([400, expect.stringContaining('“Event” is invalid')]);
     expect(textOf(await visitor.get(`${ENDPOINTS}/${id}`))).toMatch(

@@ -97,6 +97,9 @@ export class TestGateway {
     else if (this.fault === 'error') response.writeHead(500).end('oops');
     else if (this.fault === 'garbage') response.writeHead(200).end('{"outcome":"succeeded?"');
     else if (this.fault === 'huge') response.writeHead(200).end(HUGE);
+    // As Fastify does, for example.
+    else if (body.length === 0 && headers['content-type'] === 'application/json')
+      response.writeHead(400).end('{"code":"FST_ERR_CTP_EMPTY_JSON_BODY"}');
     else if (this.keys && url === '/keys') response.writeHead(200).end(JSON.stringify(this.keys));
     else {
       const forwarded = await fetch(`${this.example.url}${url}`, {

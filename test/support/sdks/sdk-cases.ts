@@ -205,7 +205,20 @@ const REQUESTS: readonly SdkCase[] = [
     answers: [ANY],
     requests: [authorized('Bearer jwt')],
   },
+  {
+    title: 'sends credentials from files, which end with a line feed',
+    call: { ...CREATE_TOKEN, client: { clientId: 'id\n', clientSecret: 'secret\r\n' } },
+    answers: [ANY],
+    requests: [authorized(`Basic ${Buffer.from('id:secret').toString('base64')}`)],
+  },
+  {
+    title: 'sends a token from a file, which ends with a line feed',
+    call: { operation: 'getCurrentUser', client: { accessToken: 'jwt\n' } },
+    answers: [ANY],
+    requests: [authorized('Bearer jwt')],
+  },
   ...[
+    { given: 'a secret of white space', client: { clientSecret: ' \n' } },
     { given: 'no client ID', client: { clientId: undefined, apiKey: 'key' } },
     { given: 'no secret', client: { clientSecret: undefined } },
     { given: 'an empty secret', client: { clientSecret: '' } },

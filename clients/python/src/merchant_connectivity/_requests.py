@@ -250,16 +250,23 @@ def _is_temporary(error: ApiError | ApiConnectionError, retries: int) -> bool:
 
 
 def basic_authorization(operation: Operation, client_id: str | None, secret: str | None) -> str:
-    if not client_id or not secret:
+    user, password = _trimmed(client_id), _trimmed(secret)
+    if not user or not password:
         raise ValueError(f"{operation.id} requires client_id, and api_key or client_secret.")
-    return f"Basic {base64.b64encode(f'{client_id}:{secret}'.encode()).decode()}"
+    return f"Basic {base64.b64encode(f'{user}:{password}'.encode()).decode()}"
 
 
 def bearer_authorization(operation: Operation, token: str | None) -> str:
-    if not token:
+    value = _trimmed(token)
+    if not value:
         name = "api_key or access_token" if operation.credentials == "bearer" else "service_token"
         raise ValueError(f"{operation.id} requires {name}.")
-    return f"Bearer {token}"
+    return f"Bearer {value}"
+
+
+def _trimmed(secret: str | None) -> str | None:
+    # Files end with a line feed.
+    return None if secret is None else secret.strip()
 
 
 def _is_address(url: object) -> bool:

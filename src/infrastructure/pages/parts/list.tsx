@@ -274,7 +274,9 @@ export function Filter(props: FilterProps): VNode {
   const { name, label } = props;
   const value = usePage().query[name];
   useAppliedFilter(label, value, [name]);
-  return <TextField {...props} placeholder={label} value={value} required={false} />;
+  // In a menu, the label is shown. A blank placeholder lets the style sheet know whether there is a value.
+  const placeholder = useContext(IsInLine) ? label : ' ';
+  return <TextField {...props} placeholder={placeholder} value={value} required={false} />;
 }
 
 /** The fields `From` and `To` of a `FilterForm`, in the time zone that the heading names. They become the parameters `start` and `end`. */

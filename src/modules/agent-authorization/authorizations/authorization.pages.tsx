@@ -138,7 +138,7 @@ function EnterCode(data: AuthorizationPageData): VNode {
       </p>
       <Form action={pathOf(data.authorization)}>
         <TextField name="code" label="Code" isCode autocapitalize="none" maxLength={20} />
-        <button name="action" value="enter_code">
+        <button class={data.sandbox === 'open' ? 'second' : undefined} name="action" value="enter_code">
           Continue
         </button>
       </Form>

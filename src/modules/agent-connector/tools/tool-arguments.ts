@@ -1,12 +1,13 @@
 import { isObject } from 'class-validator';
 import { z } from 'zod';
 import { parsedJson } from '../../../infrastructure/config/index.js';
+import { isModestJson } from '../../../infrastructure/http/index.js';
 import { isMissing, similarName } from '../../../infrastructure/validation/index.js';
 
 type Schema = z.core.$ZodType;
 
 /** The texts that models write for an optional argument without a value. */
-const NOTHING = /^\s*(?:null|none|undefined)?\s*$/i;
+const NOTHING: readonly string[] = ['', 'null', 'none', 'undefined'];
 /** A text with several items is not read as one item. */
 const SEVERAL = /[,;\n]/;
 const INTEGER = /^\s*[+-]?\d{1,16}(?:\.0*)?\s*$/;
@@ -32,7 +33,8 @@ export function readArguments(given: object, { shape }: z.ZodObject): object {
   const missing = Object.keys(shape).filter((name) => isMissing((given as Record<string, unknown>)[name]));
   const read = Object.entries(given).flatMap(([name, value]): [string, unknown][] => {
     const schema = Object.hasOwn(shape, name) ? shape[name] : undefined;
-    const isAbsent = isMissing(value) || (typeof value === 'string' && NOTHING.test(value));
+    const isAbsent =
+      isMissing(value) || (typeof value === 'string' && NOTHING.includes(value.trim().toLowerCase()));
     if (!schema) return isAbsent || similarName(name, missing) === undefined ? [] : [[name, value]];
     const isOptional = schema.isOptional();
     return isOptional && isAbsent ? [] : [[name, readValue(value, schema)]];
@@ -66,13 +68,15 @@ function readBoolean(value: unknown): unknown {
   return text === 'true' || (text === 'false' ? false : value);
 }
 
-/** Returns the object or array in a JSON text; undefined if the text is something else. */
-function jsonIn(text: string): unknown {
-  if (!/^\s*[[{"]/.test(text)) return undefined;
+/**
+ * Returns the object or array in a JSON text; undefined if the text is something else, or larger than a request can be: the body of
+ * the request has the text as one value.
+ */
+function jsonIn(text: string, beginning = /^\s*[[{"]/): unknown {
+  if (!beginning.test(text) || !isModestJson(text)) return undefined;
   const value = parsedJson(text);
-  if (typeof value !== 'string') return value;
   // Some models encode twice.
-  return /^\s*[[{]/.test(value) ? parsedJson(value) : undefined;
+  return typeof value === 'string' ? jsonIn(value, /^\s*[[{]/) : value;
 }
 
 /** Returns an example of the arguments with this name and the required ones, as JSON. */

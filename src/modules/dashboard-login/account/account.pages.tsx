@@ -187,7 +187,7 @@ function sessionList({ credential }: DashboardActor, sessions: readonly Dashboar
               {ip} {isThis ? <Badge tone="good">This browser</Badge> : null}
               <br />
               <span class="hint">
-                since <Moment time={authenticatedAt} />
+                Since <Moment time={authenticatedAt} />
               </span>
             </div>
             {isThis ? null : (

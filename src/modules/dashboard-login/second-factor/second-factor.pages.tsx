@@ -3,13 +3,14 @@ import { encode } from 'uqr';
 import { Controller, Get, Post } from '@nestjs/common';
 import {
   browserOf,
+  ButtonLink,
   CodeBlock,
   Form,
   FormProblem,
-  Link,
   Moment,
   Notice,
   noticePage,
+  SubmitButton,
   submitted,
   TextField,
   PageRoute,
@@ -201,6 +202,7 @@ function enabled(
 function secondFactorSetupPage({ secret, uri }: SecondFactorSetup, isWrong = false): Page {
   return {
     title: 'Set up two-factor authentication',
+    parent: YOUR_ACCOUNT,
     status: isWrong ? 400 : 200,
     content: (
       <>
@@ -226,9 +228,8 @@ function secondFactorSetupPage({ secret, uri }: SecondFactorSetup, isWrong = fal
               isWrong ? 'This code is wrong or expired. Enter the code that the app shows now.' : undefined
             }
           />
-          <button>Turn on two-factor authentication</button>
+          <SubmitButton>Turn on two-factor authentication</SubmitButton>
         </Form>
-        <Link to="/account">Cancel</Link>
       </>
     ),
   };
@@ -254,7 +255,7 @@ function recoveryCodesPage(codes: readonly string[], isFirstSet: boolean): Page 
             Download the codes
           </a>
         </p>
-        <Link to="/account">I’ve saved my codes</Link>
+        <ButtonLink to="/account">I’ve saved my codes</ButtonLink>
       </>
     ),
   };

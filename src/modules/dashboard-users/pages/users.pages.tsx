@@ -363,7 +363,9 @@ function addedBy({ createdAt, email }: DashboardUser): VNode {
     <>
       <Moment time={createdAt} />
       {' · '}
-      <a href="/dashboard/audit-log?action=user.add">See who added users</a>
+      <a href={`/dashboard/audit-log?target=${encodeURIComponent(email)}`}>
+        See who added or changed this user
+      </a>
       {' · '}
       <a href={`/dashboard/audit-log?actor=${encodeURIComponent(email)}`}>See what this user did</a>
     </>

@@ -69,7 +69,7 @@ export function confirmationPage(
             <button name="decision" value="approve">
               Approve
             </button>
-            <button class="danger second" name="decision" value="deny">
+            <button class="second" name="decision" value="deny">
               Decline
             </button>
           </div>

@@ -19,7 +19,7 @@ class TicketParameters {
 @Injectable()
 class TicketGrant implements Grant<string, string, TicketParameters, string> {
   static readonly grantType = 'ticket';
-  static readonly authentication = 'client_secret_basic';
+  static readonly authentication = 'secret';
   readonly parameters = TicketParameters;
 
   clientOf(sender: string, { client_id: id }: FormParameters): string {
@@ -51,7 +51,11 @@ class EndpointModule {}
 describe('A list of grants', () => {
   it('has the metadata and the message about other grant types, which names those of public clients first', () => {
     expect(grantTypesOf(GRANTS)).toEqual(['ticket', 'sender']);
-    expect(authenticationMethodsOf([...GRANTS, SenderGrant])).toEqual(['client_secret_basic', 'none']);
+    expect(authenticationMethodsOf([...GRANTS, SenderGrant])).toEqual([
+      'client_secret_basic',
+      'client_secret_post',
+      'none',
+    ]);
     expect(messageAboutGrantType(GRANTS)).toBe('The grant type must be sender or ticket.');
   });
 });

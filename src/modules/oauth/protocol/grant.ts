@@ -6,7 +6,10 @@ import { UNSUPPORTED_GRANT_TYPE } from './oauth-errors.js';
 import { ParameterField, type FormParameters } from './oauth-form.js';
 
 /** How the clients of a grant authenticate (RFC 8414, section 2: `token_endpoint_auth_methods_supported`). */
-type ClientAuthentication = 'none' | 'client_secret_basic';
+const AUTHENTICATION_METHODS = {
+  none: ['none'],
+  secret: ['client_secret_basic', 'client_secret_post'],
+} as const;
 
 /**
  * A grant of a token endpoint: the check of the client that sends a request, the parameters that the grant reads, and the tokens that
@@ -29,7 +32,7 @@ export interface GrantClass<Sender = never, Tokens = unknown> extends Type<
 > {
   readonly grantType: string;
   /** If clients have a secret, the guard of the token endpoint checks it before the grant does anything. */
-  readonly authentication: ClientAuthentication;
+  readonly authentication: keyof typeof AUTHENTICATION_METHODS;
 }
 
 /** Returns the `grant_types_supported` of metadata. */
@@ -39,7 +42,7 @@ export function grantTypesOf(grants: readonly GrantClass[]): string[] {
 
 /** Returns the `token_endpoint_auth_methods_supported` of metadata. */
 export function authenticationMethodsOf(grants: readonly GrantClass[]): string[] {
-  return [...new Set(grants.map(({ authentication }) => authentication))];
+  return [...new Set(grants.flatMap(({ authentication }) => AUTHENTICATION_METHODS[authentication]))];
 }
 
 /** Returns the grant types whose clients authenticate. */

@@ -18,7 +18,7 @@ import { KeyTokenRequest, type AccessTokenResponse, type TokenGrant } from './gr
 @Injectable()
 export class ClientCredentialsGrant implements TokenGrant<AuthenticatedClient, KeyTokenRequest> {
   static readonly grantType = 'client_credentials';
-  static readonly authentication = 'client_secret_basic';
+  static readonly authentication = 'secret';
   readonly parameters = KeyTokenRequest;
 
   constructor(private readonly tokens: AccessTokensService) {}

@@ -191,8 +191,8 @@ export const EXCHANGE_DEVICE_CODE: OperationDocument = {
     `${configurationOf(OAuthConfiguration).requestsPerMinute} requests per minute per IP address, and one request per ` +
     '`interval` per code.\n\nThe parameters below are those of the device flow, whose requests have no `Authorization` header. ' +
     'Two other grants have other parameters. Programs with an API key get a token with `grant_type=client_credentials`, an ' +
-    'optional `scope`, and the `client_id` and the key as Basic credentials (RFC 6749, section 4.4). The token has the scopes ' +
-    'of the key, or those of `scope`, and ends with the key. A workload that an API key trusts sends its own token as the ' +
+    'optional `scope`, and the `client_id` and the key as Basic credentials, or as `client_id` and `client_secret` (RFC 6749, ' +
+    'sections 2.3.1 and 4.4). The token has the scopes of the key, or those of `scope`, and ends with the key. A workload that an API key trusts sends its own token as the ' +
     '`assertion`, with the `client_id`, an optional `scope`, and `grant_type=urn:ietf:params:oauth:grant-type:jwt-bearer` ' +
     '(RFC 7523).',
   body: ExchangeDeviceCodeRequest,

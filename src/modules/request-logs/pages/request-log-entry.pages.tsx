@@ -194,7 +194,8 @@ function Fields({ entry }: EntryProps): VNode {
   ): ComponentChildren =>
     value === null ? null : (
       <>
-        {page ? <a href={dashboardPath(environment, page, String(value))}>{value}</a> : value}{' '}
+        {page ? <a href={dashboardPath(environment, page, String(value))}>{value}</a> : value}
+        {' · '}
         <a href={list({ [filter]: String(value) })}>{label}</a>
       </>
     );
@@ -225,7 +226,8 @@ function Fields({ entry }: EntryProps): VNode {
           'Request ID',
           entry.request_id && (
             <>
-              <Copyable title="Request ID" text={entry.request_id} />{' '}
+              <Copyable title="Request ID" text={entry.request_id} />
+              {' · '}
               <a href={list({ request_id: entry.request_id })}>All entries with this request ID</a>
             </>
           ),
@@ -260,7 +262,8 @@ function credentialsOf(
   if (key !== null)
     return (
       <>
-        <a href={`${page}/keys`}>API key</a> <Foreign text={isolated(key)} />{' '}
+        <a href={`${page}/keys`}>API key</a> <Foreign text={isolated(key)} />
+        {' · '}
         <a href={list({ api_key: key })}>All entries of this key</a>
       </>
     );
@@ -280,7 +283,8 @@ function errorCode(code: string, others: string): VNode {
     <>
       <a href={`/docs/errors#${code.toLowerCase()}`}>
         <code>{code}</code>
-      </a>{' '}
+      </a>
+      {' · '}
       <a href={others}>All entries with this code</a>
     </>
   );

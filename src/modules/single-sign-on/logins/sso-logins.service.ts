@@ -164,7 +164,7 @@ export class SsoLoginsService extends IdentityProviders {
     } catch (error) {
       if (!(error instanceof RefusedLogin)) throw error;
       // The address is what someone typed, not the address of a person at the provider, so it is not recorded.
-      const failed = { ...attempt, finishedAt: attempt.createdAt, problem: error.message };
+      const failed = { ...attempt, next: '', finishedAt: attempt.createdAt, problem: error.message };
       await this.transaction.manager.insert(SsoAttempt, failed);
       return { problem: 'The identity provider of your organization cannot be used at the moment.' };
     }

@@ -37,7 +37,8 @@ import { begunAfter, newSecrets, ownerOfSecrets } from './login-secrets.js';
 import { SsoLoginsService } from './sso-logins.service.js';
 import { SsoUsersService, type Person } from './sso-users.service.js';
 
-const NO_SECRETS = Buffer.alloc(0);
+/** The address of the page can name an external user. */
+const SETTLED = { secretsSealed: Buffer.alloc(0), next: '' };
 /** 32 random bytes in base64url. */
 const STATE = /^[\w-]{43}$/;
 
@@ -148,11 +149,7 @@ export class SsoResponsesService {
         if (!(error instanceof RefusedLogin)) throw error;
         const { message: problem } = error;
         const finishedAt = this.clock.now();
-        await this.transaction.updateRow(SsoAttempt, open, {
-          problem,
-          finishedAt,
-          secretsSealed: NO_SECRETS,
-        });
+        await this.transaction.updateRow(SsoAttempt, open, { problem, finishedAt, ...SETTLED });
         return { problem };
       }
     });
@@ -249,10 +246,9 @@ export class SsoResponsesService {
     return { receivedAt: this.clock.now(), secretsSealed: this.sealer.seal(stored, ownerOfSecrets(id)) };
   }
 
-  /** Stores the outcome, and deletes the secrets and the content of the response. */
+  /** Stores the outcome, and deletes the secrets, the content of the response, and the page. */
   private async settle(id: string, outcome: Pick<SsoAttempt, 'email' | 'problem'>): Promise<void> {
-    const settled = { ...outcome, secretsSealed: NO_SECRETS };
-    await this.transaction.manager.update(SsoAttempt, { id }, settled);
+    await this.transaction.manager.update(SsoAttempt, { id }, { ...outcome, ...SETTLED });
   }
 
   private async verify(

@@ -8,7 +8,7 @@ export class SsoSettingsRequest {
   @BooleanField(CHOICE)
   creates_users!: boolean;
 
-  @TextField({ in: 'form', required: false, max: 256 })
+  @TextField({ in: 'form', required: false, max: 256, isTrimmed: true })
   role_attribute?: string;
 
   @TextField(VALUES)

@@ -66,8 +66,8 @@ export class DeliveryPage {
 
   @Get('webhook-endpoints/:id/test')
   @DashboardPage(DELIVERY_PERMISSIONS.testWebhookEndpoint)
-  startTest(@Visit(EndpointPipe) { endpoint }: EndpointVisit): PageResponse {
-    return testPage(endpoint);
+  startTest(@Visit(EndpointPipe) { endpoint, query }: EndpointVisit): PageResponse {
+    return testPage(endpoint, typeof query['event'] === 'string' ? query['event'] : undefined);
   }
 
   @Post('webhook-endpoints/:id/test')

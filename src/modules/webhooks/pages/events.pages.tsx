@@ -72,6 +72,7 @@ import {
 } from '../events/published-events.service.js';
 import { RedeliverRequest } from '../deliveries.dto.js';
 import { RedeliveriesService } from '../resends/redeliveries.service.js';
+import { DELIVERY_PERMISSIONS } from '../webhooks.capability.js';
 import { FROM_EVENTS, resendPath } from './resend.pages.js';
 
 @Controller(inEachEnvironment('events'))
@@ -121,14 +122,18 @@ export class EventsPage extends ListPage(REQUEST_LOG_PERMISSIONS.listRequestLogs
               ]}
             />
           ),
-          tools:
-            counts.failed > 0 ? (
-              <Allowed permission={REQUEST_LOG_PERMISSIONS.redeliverWebhook}>
-                <a href={pathWith(action, { event, external_user_id }, { ...bounds, ...FROM_EVENTS })}>
-                  Send all failed again
-                </a>
-              </Allowed>
-            ) : null,
+          tools: (
+            <>
+              {counts.failed > 0 ? (
+                <Allowed permission={REQUEST_LOG_PERMISSIONS.redeliverWebhook}>
+                  <a href={pathWith(action, { event, external_user_id }, { ...bounds, ...FROM_EVENTS })}>
+                    Send all failed again
+                  </a>
+                </Allowed>
+              ) : null}
+              <TestMenu endpoints={endpoints} event={event} />
+            </>
+          ),
           selection: {
             permission: REQUEST_LOG_PERMISSIONS.redeliverWebhook,
             action,
@@ -231,6 +236,35 @@ export class EventsPage extends ListPage(REQUEST_LOG_PERMISSIONS.listRequestLogs
       () => this.get(visit),
     );
   }
+}
+
+interface TestMenuProps {
+  readonly endpoints: readonly WebhookEndpointResponse[];
+  /** The event that the form begins with; empty for any. */
+  readonly event: string;
+}
+
+/** Leads to the form that sends an example of an event to an endpoint. */
+function TestMenu({ endpoints, event }: TestMenuProps): VNode | null {
+  const { environment } = usePage();
+  if (endpoints.length === 0) return null;
+  return (
+    <Allowed permission={DELIVERY_PERMISSIONS.testWebhookEndpoint}>
+      <details class="popover">
+        <summary>Send a test</summary>
+        <div class="panel">
+          <p class="hint">Send an example event to:</p>
+          <ul>
+            {endpoints.map(({ id, url }) => (
+              <li key={id}>
+                <a href={pathWith(`${endpointPath(environment, id)}/test`, { event }, {})}>{hostOf(url)}</a>
+              </li>
+            ))}
+          </ul>
+        </div>
+      </details>
+    </Allowed>
+  );
 }
 
 const STATES: Readonly<Record<DeliveryState, readonly [Tone, string]>> = {
