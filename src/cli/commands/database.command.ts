@@ -51,6 +51,6 @@ DATABASE_COMMAND.command('distribute')
   )
   .action(async ({ shards }: { readonly shards?: number }) => {
     // Not needed for `database size`, and slow to load.
-    const { distributeRequestLog } = await import('./distribute-database.js');
+    const { distributeRequestLog } = await import('./distribute-request-log.js');
     await distributeRequestLog(shards, MAX_SHARDS);
   });

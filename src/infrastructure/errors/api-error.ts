@@ -218,3 +218,16 @@ export class OperatorError extends Error {
     this.name = new.target.name;
   }
 }
+
+/** Returns undefined if the work throws an `ApiError` with one of the statuses. */
+export async function unlessStatus<Result>(
+  statuses: readonly number[],
+  work: () => Promise<Result>,
+): Promise<Result | undefined> {
+  try {
+    return await work();
+  } catch (error) {
+    if (error instanceof ApiError && statuses.includes(error.status)) return undefined;
+    throw error;
+  }
+}

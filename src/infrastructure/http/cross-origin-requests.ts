@@ -1,18 +1,11 @@
-import {
-  Injectable,
-  SetMetadata,
-  type CanActivate,
-  type ExecutionContext,
-  type NestMiddleware,
-} from '@nestjs/common';
+import { Injectable, SetMetadata, type CanActivate, type ExecutionContext } from '@nestjs/common';
 import cors from 'cors';
-import type { NextFunction, Request, Response } from 'express';
+import type { Request, RequestHandler } from 'express';
 import { ServiceConfiguration } from '../config/index.js';
 import { NO_ACCESS } from '../errors/index.js';
 import { HttpConfiguration } from './http.configuration.js';
-import { RouteTable, WELL_KNOWN, type PathTest } from './route-table.js';
 
-const OPEN = 'open to other origins';
+export const OPEN = 'open to other origins';
 
 /**
  * Allows pages of other origins to request a route. It takes no credentials of an organization, which do not belong in a
@@ -47,48 +40,23 @@ export class AllowedOrigins {
   /** `*` stands for all. */
   readonly all: readonly (string | RegExp)[];
 
+  /** Middleware that allows browsers to use responses, without cookies, and responds to their preflight requests. */
+  readonly allow: RequestHandler;
+
   constructor({ corsOrigins }: HttpConfiguration, { isProduction }: ServiceConfiguration) {
     this.all = corsOrigins ?? (isProduction ? [] : LOCAL_ORIGINS);
+    this.allow = cors({
+      origin: this.all.includes('*') ? '*' : [...this.all],
+      methods: ['GET', 'HEAD', 'POST'],
+      exposedHeaders: EXPOSED_HEADERS,
+      maxAge: PREFLIGHT_MAX_AGE,
+    });
   }
 
   includes(origin: string): boolean {
     return this.all.some((each) =>
       typeof each === 'string' ? each === '*' || each === origin : each.test(origin),
     );
-  }
-}
-
-/**
- * Allows browsers to request the routes with `OpenToOtherOrigins` from pages of the allowed origins, without cookies, and
- * responds to their preflight requests. If no origin is allowed, all cross-origin requests are refused.
- */
-@Injectable()
-export class CrossOriginRequests implements NestMiddleware {
-  private readonly allow = cors({
-    origin: this.origins.all.includes('*') ? '*' : [...this.origins.all],
-    methods: ['GET', 'HEAD', 'POST'],
-    exposedHeaders: EXPOSED_HEADERS,
-    maxAge: PREFLIGHT_MAX_AGE,
-  });
-
-  private isOpen: PathTest | undefined;
-
-  constructor(
-    private readonly origins: AllowedOrigins,
-    private readonly routes: RouteTable,
-  ) {}
-
-  readonly use = (request: Request, response: Response, next: NextFunction): void => {
-    this.isOpen ??= this.routes.pathsWith(OPEN);
-    const { path } = request;
-    if ((this.isOpen(path) || this.isMissingMetadata(path)) && this.origins.all.length > 0)
-      this.allow(request, response, next);
-    else next();
-  };
-
-  /** Clients look for metadata at several paths. A browser would hide the 404 from a page, which would then look no further. */
-  private isMissingMetadata(path: string): boolean {
-    return path.includes(WELL_KNOWN) && !this.routes.hasRouteAt(path);
   }
 }
 

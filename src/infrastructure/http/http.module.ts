@@ -2,14 +2,14 @@ import { Global, Module, type MiddlewareConsumer, type NestModule } from '@nestj
 import { APP_PIPE, DiscoveryModule } from '@nestjs/core';
 import type { RequestHandler } from 'express';
 import { RequestValidationPipe } from '../validation/index.js';
-import { AllowedOrigins, CrossOriginRequests } from './cross-origin-requests.js';
+import { AllowedOrigins } from './cross-origin-requests.js';
 import { Failures } from './exception.filter.js';
-import { OptionalSlash } from './optional-slash.js';
 import { ProtectiveHeaders } from './protective-headers.js';
 import { PublicAddress } from './public-address.js';
 import { RequestLifecycle } from './request-lifecycle.js';
 import { RequestMetrics } from './request-telemetry.js';
-import { RouteTable, ServedRoutes } from './route-table.js';
+import { RouteTable } from './route-table.js';
+import { ServedRoutes } from './served-routes.js';
 import { BackgroundTasks, GracefulShutdown, Startup } from './startup-and-shutdown.js';
 import { validateRequest } from './validate-request.middleware.js';
 
@@ -46,8 +46,6 @@ function chained(...steps: RequestHandler[]): RequestHandler {
 /** The steps that every request passes before the guards of its route. */
 @Module({
   providers: [
-    CrossOriginRequests,
-    OptionalSlash,
     ProtectiveHeaders,
     RequestMetrics,
     RequestLifecycle,
@@ -59,20 +57,11 @@ export class HttpModule implements NestModule {
   constructor(
     private readonly requests: RequestLifecycle,
     private readonly headers: ProtectiveHeaders,
-    private readonly slashes: OptionalSlash,
-    private readonly crossOrigin: CrossOriginRequests,
     private readonly routes: ServedRoutes,
   ) {}
 
   configure(consumer: MiddlewareConsumer): void {
-    const steps = chained(
-      this.requests.begin,
-      this.headers.use,
-      validateRequest,
-      this.slashes.use,
-      this.crossOrigin.use,
-      this.routes.use,
-    );
+    const steps = chained(this.requests.begin, this.headers.use, validateRequest, this.routes.use);
     consumer.apply(steps).forRoutes('/');
   }
 }

@@ -1,6 +1,6 @@
 export * from './browser-name.js';
 export * from './cookies.js';
-export * from './cross-origin-requests.js';
+export { OpenToOtherOrigins, OriginGuard } from './cross-origin-requests.js';
 export * from './public-address.js';
 export * from './exception.filter.js';
 export * from './form-body.js';

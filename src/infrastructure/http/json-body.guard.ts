@@ -1,4 +1,5 @@
 import { Injectable, mixin, type CanActivate, type ExecutionContext, type Type } from '@nestjs/common';
+import { isObject } from 'class-validator';
 import type { Request, Response } from 'express';
 import { INVALID_FIELD, UNSUPPORTED_MEDIA_TYPE } from '../errors/index.js';
 import { inTurn } from './body-turns.js';
@@ -157,8 +158,8 @@ function parseObject(bytes: Buffer, limits: BodyLimits, what = 'request body'): 
   } catch {
     throw notJson(what, trailingComma(text));
   }
-  const isObject = (each: unknown) => typeof each === 'object' && each !== null && !Array.isArray(each);
-  const isArray = limits.acceptsArray && Array.isArray(value) && value.length > 0 && value.every(isObject);
+  const isArray =
+    limits.acceptsArray && Array.isArray(value) && value.length > 0 && value.every((each) => isObject(each));
   if (!isObject(value) && !isArray) {
     throw INVALID_FIELD.error(`The ${what} must be a JSON object.`);
   }

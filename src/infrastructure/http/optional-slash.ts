@@ -1,8 +1,7 @@
-import { Injectable, SetMetadata, type NestMiddleware } from '@nestjs/common';
-import type { NextFunction, Request, Response } from 'express';
-import { RouteTable, type PathTest } from './route-table.js';
+import { SetMetadata } from '@nestjs/common';
+import type { Request } from 'express';
 
-const OPTIONAL_SLASH = 'optional slash';
+export const OPTIONAL_SLASH = 'optional slash';
 
 /**
  * Accepts a slash at the end of a route's path, for addresses that people configure, or that clients derive from such an
@@ -15,19 +14,4 @@ export function slashAtEndOf({ originalUrl }: Request): string {
   return SLASH_AT_END.test(originalUrl) ? '/' : '';
 }
 
-const SLASH_AT_END = /^([^?]+)\/(?=\?|$)/;
-
-/** Removes the slash at the end of the path for routes with `AcceptSlashAtEnd`. */
-@Injectable()
-export class OptionalSlash implements NestMiddleware {
-  private isOptional: PathTest | undefined;
-
-  constructor(private readonly routes: RouteTable) {}
-
-  readonly use = (request: Request, _response: Response, next: NextFunction): void => {
-    const [, path] = SLASH_AT_END.exec(request.url) ?? [];
-    this.isOptional ??= this.routes.pathsWith(OPTIONAL_SLASH);
-    if (path !== undefined && this.isOptional(path)) request.url = request.url.replace(SLASH_AT_END, '$1');
-    next();
-  };
-}
+export const SLASH_AT_END = /^([^?]+)\/(?=\?|$)/;

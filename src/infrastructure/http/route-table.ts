@@ -1,6 +1,5 @@
-import { Injectable, RequestMethod, SetMetadata, type NestMiddleware, type Type } from '@nestjs/common';
+import { Injectable, SetMetadata, type Type } from '@nestjs/common';
 import { DiscoveryService, Reflector } from '@nestjs/core';
-import type { NextFunction, Request, Response } from 'express';
 import { ServiceConfiguration, type Surface } from '../config/index.js';
 import { METHOD_NOT_ALLOWED, NOT_FOUND, type ApiError } from '../errors/index.js';
 import { declaredRoutesOf } from '../framework-patches/index.js';
@@ -10,13 +9,12 @@ import { nearestPath } from './nearest-path.js';
 export const WELL_KNOWN = '/.well-known/';
 
 const SURFACES = 'surfaces';
-const EVERY_METHOD = RequestMethod[RequestMethod.ALL];
 
 /** Assigns a route to surfaces. A process that serves none of them responds as if it did not have the route. */
 export const OnSurface = (...surfaces: Surface[]): MethodDecorator => SetMetadata(SURFACES, surfaces);
 
 /** A route of a controller, at one of its paths. */
-interface Route {
+export interface Route {
   /** With placeholders such as `:id`. */
   readonly path: string;
   readonly pattern: RegExp;
@@ -107,48 +105,8 @@ export class RouteTable {
   }
 }
 
-/**
- * Rejects requests that Express would give to a wrong route: one of a surface that this process does not serve, or a route with
- * parameters that takes the `create` of `/users/create` for an ID if the method is not that of `/users/create`.
- */
-@Injectable()
-export class ServedRoutes implements NestMiddleware {
-  private fixedPaths: ReadonlyMap<string, ReadonlySet<string>> | undefined;
-
-  constructor(private readonly routes: RouteTable) {}
-
-  readonly use = ({ path, method }: Request, _response: Response, next: NextFunction): void => {
-    this.fixedPaths ??= this.readFixedPaths();
-    const methods = this.fixedPaths.get(path);
-    const isAccepted = methods?.has(method) || methods?.has(EVERY_METHOD);
-    if (!isAccepted && (methods ? this.isAmbiguous(path, method) : this.isElsewhere(path)))
-      next(this.routes.noRoute(path));
-    else next();
-  };
-
-  /** Returns the methods of the paths without parameters, `EVERY_METHOD` included. */
-  private readFixedPaths(): Map<string, Set<string>> {
-    const fixed = this.routes.served.filter(({ path }) => !path.includes(':'));
-    const routesAt = (path: string): Route[] => fixed.filter((route) => route.path === path);
-    return new Map(fixed.map(({ path }) => [path, methodsOf(routesAt(path))]));
-  }
-
-  private isAmbiguous(path: string, method: string): boolean {
-    return this.routes.served.some(
-      (route) =>
-        route.path !== path &&
-        route.pattern.test(path) &&
-        [EVERY_METHOD, method].some((each) => methodsOf([route]).has(each)),
-    );
-  }
-
-  private isElsewhere(path: string): boolean {
-    const matches = (routes: readonly Route[]): boolean => routes.some(({ pattern }) => pattern.test(path));
-    return matches(this.routes.others) && !matches(this.routes.served);
-  }
-}
-
-function methodsOf(routes: readonly Route[]): Set<string> {
+/** Returns the methods that the routes accept. */
+export function methodsOf(routes: readonly Route[]): Set<string> {
   const methods = new Set(routes.map(({ method }) => method));
   // Express handles HEAD wherever it handles GET.
   if (methods.has('GET')) methods.add('HEAD');

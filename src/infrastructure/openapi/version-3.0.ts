@@ -1,4 +1,5 @@
 import type { OpenAPIObject } from '@nestjs/swagger';
+import { isObject } from 'class-validator';
 import { usedComponents } from './components.js';
 
 type Node = Readonly<Record<string, unknown>>;
@@ -33,7 +34,7 @@ export function toVersion30(original: OpenAPIObject): OpenAPIObject {
   const schemas = components.schemas as Schemas;
   const convert = (node: unknown): unknown => {
     if (Array.isArray(node)) return node.map(convert);
-    if (!isNode(node)) return node;
+    if (!isObject<Node>(node)) return node;
     const { $ref, ...siblings } = node;
     if (typeof $ref !== 'string') return convertNode(node);
     return Object.keys(siblings).length === 0 ? { $ref } : convertReference($ref, siblings);
@@ -53,7 +54,7 @@ export function toVersion30(original: OpenAPIObject): OpenAPIObject {
         if (name === 'const') return [['enum', [value]]];
         if (name === 'examples' && Array.isArray(value)) return [];
         if (DATA.has(name)) return [[name, value]];
-        if (MAPS.has(name) && isNode(value))
+        if (MAPS.has(name) && isObject<Node>(value))
           return [
             [name, Object.fromEntries(Object.entries(value).map(([key, part]) => [key, convert(part)]))],
           ];
@@ -69,7 +70,8 @@ export function toVersion30(original: OpenAPIObject): OpenAPIObject {
 function withNullable(node: Node, schemas: Schemas): Node {
   const { type, oneOf, ...rest } = node;
   if (Array.isArray(type)) return { ...rest, type: type.find((each) => each !== 'null'), nullable: true };
-  if (!Array.isArray(oneOf) || !oneOf.some((each) => isNode(each) && each['type'] === 'null')) return node;
+  if (!Array.isArray(oneOf) || !oneOf.some((each) => isObject<Node>(each) && each['type'] === 'null'))
+    return node;
   const [reference] = oneOf as { readonly $ref: string }[];
   const { example, ...others } = rest;
   return {
@@ -79,8 +81,4 @@ function withNullable(node: Node, schemas: Schemas): Node {
     allOf: [reference],
     nullable: true,
   };
-}
-
-function isNode(value: unknown): value is Node {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

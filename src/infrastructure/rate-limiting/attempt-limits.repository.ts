@@ -17,13 +17,14 @@ interface AttemptLimitOptions {
 /** A limit on failed attempts, such as logins or codes. */
 export class AttemptLimit extends CountedLimit {
   constructor(
+    name: string,
     readonly options: AttemptLimitOptions,
     private readonly attempts: RateLimiterPostgres,
     private readonly digest: SecretDigest,
     private readonly deleteAhead: (row: string, within: number) => Promise<boolean>,
     countRejection: () => void,
   ) {
-    super(attempts, countRejection);
+    super({ name, requests: options.attempts, seconds: options.within / SECOND }, attempts, countRejection);
   }
 
   /**
@@ -114,7 +115,7 @@ export class AttemptLimitsRepository {
       duration: options.within / SECOND,
     });
     const deleteAhead = (row: string, within: number) => this.deleteAhead(row, within);
-    return new AttemptLimit(options, limiter, this.digest, deleteAhead, this.rejections.of(name));
+    return new AttemptLimit(name, options, limiter, this.digest, deleteAhead, this.rejections.of(name));
   }
 
   private async deleteAhead(row: string, within: number): Promise<boolean> {

@@ -3,7 +3,7 @@ import type { Request } from 'express';
 import { clientAddress, rateLimitKeyOfAddress, requestContext } from '../http/index.js';
 import { subjectAtAddress } from './bounded-memory.js';
 import { PlatformRateLimitConfiguration } from './rate-limit.configuration.js';
-import { perMinute, RateLimiters, type RequestLimit } from './rate-limiters.js';
+import { perMinute, RateLimiters, type CountedLimit } from './rate-limiters.js';
 
 interface TooManyFailures {
   /** Seconds. */
@@ -48,7 +48,7 @@ export class FailedCredentials {
     // In lower case, because credentials are accepted in every spelling of the UUID.
     const both = subjectAtAddress((clientId ?? '').toLowerCase(), address);
     // Counts the address first, which limits the number of client IDs to count: afterwards, only those of clients that exist.
-    const counts: [RequestLimit, string][] = [[this.perAddress, address]];
+    const counts: [CountedLimit, string][] = [[this.perAddress, address]];
     if (clientId !== undefined) counts.push([this.perClient, both]);
     for (const [limit, subject] of counts) {
       const state = await limit.consume(subject);

@@ -5,9 +5,15 @@ import type { Redis } from '../redis/index.js';
 import { HOUR, MINUTE } from '../time/index.js';
 import { CountedLimit, RateLimiters, type RateLimitRejections } from './rate-limiters.js';
 
+const QUOTA = { name: 'trial', requests: 2, seconds: 60 };
+
 describe('CountedLimit', () => {
   it('rounds the seconds until the limit starts anew up', async () => {
-    const limit = new CountedLimit(new RateLimiterMemory({ points: 2, duration: 60 }), () => undefined);
+    const limit = new CountedLimit(
+      QUOTA,
+      new RateLimiterMemory({ points: 2, duration: 60 }),
+      () => undefined,
+    );
     expect(await limit.consume('client')).toEqual({ remaining: 1, reset: 60 });
     await pause(5);
     expect(await limit.consume('client')).toEqual({ remaining: 0, reset: 60 });
@@ -18,7 +24,7 @@ describe('CountedLimit', () => {
     const kept: string[] = [];
     const memory = new RateLimiterMemory({ points: 1, duration: 60 });
     const limiter = { consume: (key: string) => (kept.push(key), memory.consume(key)) };
-    const limit = new CountedLimit(limiter, () => undefined);
+    const limit = new CountedLimit(QUOTA, limiter, () => undefined);
     for (const end of ['a', 'b']) expect(await limit.count(`${'x'.repeat(16_000)}${end}`)).toBeUndefined();
     expect(await limit.count(`${'x'.repeat(16_000)}a`)).toBe(60);
     expect(await limit.count('x'.repeat(128))).toBeUndefined();

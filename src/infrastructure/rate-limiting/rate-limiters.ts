@@ -2,6 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { RateLimiterRedis, RateLimiterRes, type RateLimiterAbstract } from 'rate-limiter-flexible';
 import { boundedKey } from '../caching/index.js';
 import { LoadedConfiguration, type ConfigurationClass } from '../config/index.js';
+import type { ErrorKind } from '../errors/index.js';
 import { CounterMetric, Metrics } from '../metrics/index.js';
 import { Redis } from '../redis/index.js';
 import { SECOND } from '../time/index.js';
@@ -16,9 +17,20 @@ export interface LimitState {
   readonly retryAfter?: number;
 }
 
+/** The numbers of a limit: so many requests or attempts within so many seconds. */
+interface Quota {
+  readonly name: string;
+  readonly requests: number;
+  readonly seconds: number;
+}
+
 /** Counts each subject, such as a client or an IP address, separately. Counts rejections in the metrics. */
 export class CountedLimit {
+  /** The value of `RateLimit-Policy` (draft-ietf-httpapi-ratelimit-headers-10). */
+  private readonly policy = `"${this.quota.name}";q=${this.quota.requests};w=${this.quota.seconds}`;
+
   constructor(
+    private readonly quota: Quota,
     private readonly limiter: Pick<RateLimiterAbstract, 'consume'>,
     readonly countRejection: () => void,
   ) {}
@@ -26,6 +38,12 @@ export class CountedLimit {
   /** Counts a request or an attempt. @returns seconds to wait if the limit is exceeded, at least 1 */
   async count(subject: string): Promise<number | undefined> {
     return (await this.consume(subject)).retryAfter;
+  }
+
+  /** Counts a request. @throws ApiError if the limit is exceeded */
+  async enforce(subject: string, error: ErrorKind): Promise<void> {
+    const retryAfter = await this.count(subject);
+    if (retryAfter !== undefined) throw error.error(undefined, { retryAfter });
   }
 
   async consume(subject: string): Promise<LimitState> {
@@ -39,26 +57,10 @@ export class CountedLimit {
       return { remaining: 0, reset: retryAfter, retryAfter };
     }
   }
-}
 
-/** A limit on requests, which shows clients its state in headers. */
-export class RequestLimit extends CountedLimit {
-  /** The value of `RateLimit-Policy` (draft-ietf-httpapi-ratelimit-headers-10). */
-  private readonly policy: string;
-  private readonly name: string;
-
-  constructor(
-    limiter: Pick<RateLimiterAbstract, 'consume'>,
-    countRejection: () => void,
-    { name, requests, seconds }: { name: string; requests: number; seconds: number },
-  ) {
-    super(limiter, countRejection);
-    this.name = name;
-    this.policy = `"${name}";q=${requests};w=${seconds}`;
-  }
-
+  /** Returns the headers that show clients the state of a limit on requests. */
   headersOf({ remaining, reset }: LimitState): Record<string, string> {
-    return { 'RateLimit-Policy': this.policy, RateLimit: `"${this.name}";r=${remaining};t=${reset}` };
+    return { 'RateLimit-Policy': this.policy, RateLimit: `"${this.quota.name}";r=${remaining};t=${reset}` };
   }
 }
 
@@ -122,7 +124,7 @@ export class RateLimitRejections {
  */
 @Injectable()
 export class RateLimiters {
-  private readonly limits = new Map<string, RequestLimit>();
+  private readonly limits = new Map<string, CountedLimit>();
 
   constructor(
     private readonly redis: Redis,
@@ -131,19 +133,17 @@ export class RateLimiters {
   ) {}
 
   /** Returns the limit of this name. All guards with the same name share one limit. */
-  limit(limit: Omit<RateLimit, 'per'>): RequestLimit {
+  limit(limit: Omit<RateLimit, 'per'>): CountedLimit {
     let counted = this.limits.get(limit.name);
     if (!counted) {
-      const { name, seconds } = limit;
-      const requests = limit.requests(this.configuration);
-      const limiter = this.limiterFor(name, requests, seconds);
-      counted = new RequestLimit(limiter, this.rejections.of(name), { name, requests, seconds });
+      const quota = { ...limit, requests: limit.requests(this.configuration) };
+      counted = new CountedLimit(quota, this.limiterFor(quota), this.rejections.of(limit.name));
       this.limits.set(limit.name, counted);
     }
     return counted;
   }
 
-  private limiterFor(name: string, requests: number, seconds: number): Pick<RateLimiterAbstract, 'consume'> {
+  private limiterFor({ name, requests, seconds }: Quota): Pick<RateLimiterAbstract, 'consume'> {
     const { client } = this.redis;
     const options = { points: requests, duration: seconds };
     const inMemory = new BoundedMemory({ ...options, keyPrefix: name });

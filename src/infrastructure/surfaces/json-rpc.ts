@@ -87,8 +87,10 @@ export class JsonRpcMessageGuard extends JsonBodyGuard {
     if (messages.length > MAX_BATCH)
       throw INVALID_FIELD.error(`A batch must not have more than ${MAX_BATCH} messages.`);
     for (const message of messages) checkMessage(message);
+    const limit = this.limiters.limit(CONNECTOR_LIMIT);
     // `RateLimitGuard` has counted the first one.
-    for (const _further of messages.slice(1)) await this.count(request);
+    for (const _further of messages.slice(1))
+      await limit.enforce(agentKeyOf(currentAgentOf(request)), TOO_MANY_REQUESTS);
     const calls = messages.flatMap((message) => calledTool(message) ?? []);
     const [tool, ...furtherTools] = calls.map(({ name }) =>
       typeof name === 'string' && TOOL_NAME.test(name) ? name : undefined,
@@ -97,13 +99,6 @@ export class JsonRpcMessageGuard extends JsonBodyGuard {
     if (calls.length > 0) attributed.includeInRequestLog();
     else attributed.excludeFromRequestLog();
     return true;
-  }
-
-  private async count(request: Request): Promise<void> {
-    const { retryAfter } = await this.limiters
-      .limit(CONNECTOR_LIMIT)
-      .consume(agentKeyOf(currentAgentOf(request)));
-    if (retryAfter !== undefined) throw TOO_MANY_REQUESTS.error(undefined, { retryAfter });
   }
 }
 

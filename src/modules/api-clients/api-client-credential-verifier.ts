@@ -1,11 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { isUUID } from 'class-validator';
 import type { Request } from 'express';
-import {
-  CredentialVerifier,
-  type AuthenticatedClient,
-  type CredentialCheck,
-} from '../../infrastructure/auth/index.js';
+import type { AuthenticatedClient, CredentialCheck } from '../../infrastructure/auth/index.js';
 import { ServiceConfiguration } from '../../infrastructure/config/index.js';
 import { SecretDigest } from '../../infrastructure/crypto/index.js';
 import { clientAddress } from '../../infrastructure/http/index.js';
@@ -19,12 +15,12 @@ export const UNUSED_CLIENT_ID = '00000000-0000-0000-0000-000000000000';
 const UNUSED_SECRET = { id: UNUSED_CLIENT_ID, version: 0, digest: Buffer.alloc(32), lastUsedAt: null };
 
 /**
- * Checks the Basic credentials of API clients. Only successes are cached. The cache key contains a plain hash of the
+ * Checks the secrets of API clients for `ApiKeyVerifier`. Only successes are cached. The cache key contains a plain hash of the
  * secret, which takes a third of the time of the HMAC. Every failure queries the database, so the response time doesn't
  * reveal which part was wrong.
  */
 @Injectable()
-export class ApiClientCredentialVerifier extends CredentialVerifier {
+export class ApiClientCredentialVerifier {
   private readonly cache = new AcceptedCredentials<AuthenticatedClient>(this.clock);
 
   constructor(
@@ -33,9 +29,7 @@ export class ApiClientCredentialVerifier extends CredentialVerifier {
     private readonly clock: Clock,
     private readonly configuration: ServiceConfiguration,
     private readonly tokens: IssuedTokens,
-  ) {
-    super();
-  }
+  ) {}
 
   async verify(clientId: string, secret: string, request: Request): Promise<CredentialCheck> {
     const key = cacheKeyOf(secret, clientId);

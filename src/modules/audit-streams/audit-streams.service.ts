@@ -119,9 +119,7 @@ export class AuditStreamsService {
   @Transactional()
   async skip(actor: DashboardActor, check: Check<AuditStream>): Promise<void> {
     const { organizationId } = actor;
-    const stream = NOT_FOUND.requireFound(
-      await this.transaction.lockRow(AuditStream, { organizationId }, check),
-    );
+    const stream = await this.locked(organizationId, check);
     const entry = await this.refusedEntry(stream);
     if (!entry) throw INVALID_FIELD.error(NOT_REFUSED);
     const skippedEntries = String(Number(stream.skippedEntries) + 1);
@@ -141,12 +139,14 @@ export class AuditStreamsService {
   @Transactional()
   async remove(actor: DashboardActor, check: Check<AuditStream>): Promise<void> {
     const { organizationId } = actor;
-    const stream = NOT_FOUND.requireFound(
-      await this.transaction.lockRow(AuditStream, { organizationId }, check),
-    );
+    const stream = await this.locked(organizationId, check);
     await this.transaction.manager.delete(AuditStream, { organizationId });
     const target = { name: new URL(stream.url).host };
     await this.auditLog.record({ action: 'audit_stream.remove', actor, target });
+  }
+
+  private async locked(organizationId: string, check: Check<AuditStream>): Promise<AuditStream> {
+    return NOT_FOUND.requireFound(await this.transaction.lockRow(AuditStream, { organizationId }, check));
   }
 }
 

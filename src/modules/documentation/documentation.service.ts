@@ -1,6 +1,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { Injectable } from '@nestjs/common';
 import type { OpenAPIObject } from '@nestjs/swagger';
+import { isObject } from 'class-validator';
 import type { Request, Response } from 'express';
 import { stringify } from 'yaml';
 import { ServiceConfiguration } from '../../infrastructure/config/index.js';
@@ -137,8 +138,7 @@ async function toYaml(document: OpenAPIObject): Promise<string> {
   const write = async (value: object, depth: number): Promise<void> => {
     const margin = '  '.repeat(LEVELS - depth);
     for (const [name, content] of Object.entries(value) as [string, unknown][]) {
-      const isLarge = depth > 0 && typeof content === 'object' && content !== null && !Array.isArray(content);
-      const isSplit = isLarge && Object.keys(content).length > 0;
+      const isSplit = depth > 0 && isObject<object>(content) && Object.keys(content).length > 0;
       parts.push(
         isSplit
           ? `${margin}${yamlOf({ [name]: null }).replace(' null', '')}`

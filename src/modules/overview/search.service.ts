@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { isUUID } from 'class-validator';
 import { mayPerform, type DashboardActor, type DashboardScope } from '../../infrastructure/auth/index.js';
 import { KeyedQueue } from '../../infrastructure/queues/index.js';
-import { ApiError } from '../../infrastructure/errors/index.js';
+import { ApiError, unlessStatus } from '../../infrastructure/errors/index.js';
 import { dashboardPath } from '../../infrastructure/http/index.js';
 import { pathOfUser } from '../../infrastructure/pages/index.js';
 import { CustomersService } from '../customers/index.js';
@@ -79,7 +79,7 @@ export class SearchService {
 
   private async event(scope: DashboardScope, id: string): Promise<SearchResult[]> {
     if (!isUUID(id)) return [];
-    const event = await ifFound(this.events.get(scope, id));
+    const event = await unlessStatus([404], () => this.events.get(scope, id));
     return event
       ? [{ kind: 'Event', title: event.name, path: dashboardPath(scope.environment, 'events', id) }]
       : [];
@@ -124,7 +124,8 @@ export class SearchService {
   private async entries(scope: DashboardScope, text: string): Promise<SearchResult[]> {
     const { actor, environment } = scope;
     const list = dashboardPath(environment, 'request-logs');
-    const entry = ENTRY_ID.test(text) && (await ifFound(this.logs.get(actor, text, environment)));
+    const entry =
+      ENTRY_ID.test(text) && (await unlessStatus([404], () => this.logs.get(actor, text, environment)));
     const found = entry ? [{ kind: 'Request log', title: `Entry ${text}`, path: `${list}/${text}` }] : [];
     const filters = [
       ...(isUUID(text) ? [['session_id', 'Entries of the session'] as const] : []),
@@ -158,16 +159,6 @@ export class SearchService {
       title: `${name}, ${email}`,
       path: `/dashboard/users/${id}`,
     }));
-  }
-}
-
-/** Returns undefined if the thing does not exist. */
-async function ifFound<T>(thing: Promise<T>): Promise<T | undefined> {
-  try {
-    return await thing;
-  } catch (error) {
-    if (error instanceof ApiError && error.status === 404) return undefined;
-    throw error;
   }
 }
 

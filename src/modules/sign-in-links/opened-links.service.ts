@@ -1,9 +1,10 @@
 import { Injectable } from '@nestjs/common';
 import { isUUID } from 'class-validator';
+import type { LoadedConfiguration } from '../../infrastructure/config/index.js';
 import { isWellFormedSecretWithoutPrefix, Sealer, sha256 } from '../../infrastructure/crypto/index.js';
 import { Transaction } from '../../infrastructure/database/index.js';
 import { rateLimitKeyOfAddress } from '../../infrastructure/http/index.js';
-import { RateLimiters } from '../../infrastructure/rate-limiting/index.js';
+import { RateLimiters, type CountedLimit } from '../../infrastructure/rate-limiting/index.js';
 import { AgentSettingsService } from '../agent-authorization/index.js';
 import type { ClientRecord } from '../api-clients/index.js';
 import { MerchantCatalogService, type CatalogEntry } from '../merchants/index.js';
@@ -30,21 +31,9 @@ export interface OpenedLink {
 /** Finds the links that users open, loads the data of their pages, and limits how often the pages are used. */
 @Injectable()
 export class OpenedLinksService {
-  private readonly formsPerLink = this.limiters.limit({
-    name: 'sign-in-forms',
-    requests: (configuration) => configuration.get(SignInLinksConfiguration).formsPerMinute,
-    seconds: 60,
-  });
-  private readonly loginsPerAddress = this.limiters.limit({
-    name: 'sign-in-link-logins',
-    requests: (configuration) => configuration.get(SignInLinksConfiguration).loginsPerMinute,
-    seconds: 60,
-  });
-  private readonly unknownLinksPerAddress = this.limiters.limit({
-    name: 'unknown-sign-in-links',
-    requests: (configuration) => configuration.get(SignInLinksConfiguration).unknownLinksPerMinute,
-    seconds: 60,
-  });
+  private readonly formsPerLink = this.limitOf('sign-in-forms', 'formsPerMinute');
+  private readonly loginsPerAddress = this.limitOf('sign-in-link-logins', 'loginsPerMinute');
+  private readonly unknownLinksPerAddress = this.limitOf('unknown-sign-in-links', 'unknownLinksPerMinute');
 
   constructor(
     private readonly limiters: RateLimiters,
@@ -81,10 +70,9 @@ export class OpenedLinksService {
    */
   async countForm(link: SignInLink | null, ip: string): Promise<void> {
     const address = rateLimitKeyOfAddress(ip);
-    const retryAfter = link
-      ? await this.formsPerLink.count(link.proof === 'phone' ? link.id : `${link.id} ${address}`)
-      : await this.unknownLinksPerAddress.count(address);
-    if (retryAfter !== undefined) throw SIGN_IN_RATE_EXCEEDED.error(undefined, { retryAfter });
+    if (!link) return this.unknownLinksPerAddress.enforce(address, SIGN_IN_RATE_EXCEEDED);
+    const subject = link.proof === 'phone' ? link.id : `${link.id} ${address}`;
+    await this.formsPerLink.enforce(subject, SIGN_IN_RATE_EXCEEDED);
   }
 
   /**
@@ -94,8 +82,7 @@ export class OpenedLinksService {
    * @throws ApiError SIGN_IN_RATE_EXCEEDED
    */
   async countLogin(ip: string): Promise<void> {
-    const retryAfter = await this.loginsPerAddress.count(rateLimitKeyOfAddress(ip));
-    if (retryAfter !== undefined) throw SIGN_IN_RATE_EXCEEDED.error(undefined, { retryAfter });
+    await this.loginsPerAddress.enforce(rateLimitKeyOfAddress(ip), SIGN_IN_RATE_EXCEEDED);
   }
 
   /**
@@ -115,6 +102,12 @@ export class OpenedLinksService {
     const mayReturn = link.returnUrl !== null && isReturnUrl(link.returnUrl, { environment, hosts });
     const current = mayReturn ? link : { ...link, returnUrl: null };
     return { link: current, client, merchant, organization, isAvailable, challenge: this.challengeOf(link) };
+  }
+
+  private limitOf(name: string, perMinute: keyof SignInLinksConfiguration): CountedLimit {
+    const requests = (configuration: LoadedConfiguration) =>
+      configuration.get(SignInLinksConfiguration)[perMinute];
+    return this.limiters.limit({ name, requests, seconds: 60 });
   }
 
   private challengeOf({ id, challengeSealed }: SignInLink): OpenedLink['challenge'] {

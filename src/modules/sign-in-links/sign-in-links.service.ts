@@ -20,7 +20,7 @@ import { MerchantAccountsService } from '../merchant-accounts/index.js';
 import { MerchantGatewayService } from '../merchant-gateway/index.js';
 import { MerchantCatalogService, type CatalogEntry } from '../merchants/index.js';
 import { WebhookPublisher } from '../webhooks/index.js';
-import { SignInLink, type SignInLinkStatus } from './sign-in-link.entity.js';
+import { SignInLink, type SignInLinkCanceller, type SignInLinkStatus } from './sign-in-link.entity.js';
 import type {
   ListSignInLinksQuery,
   SignInLinkListResponse,
@@ -58,6 +58,8 @@ interface LinkCancellation {
   readonly environment?: PlatformEnvironment | undefined;
   readonly idempotent?: IdempotentRequest | undefined;
 }
+
+type OneLink = FindOptionsWhere<SignInLink> & { readonly id: string };
 
 /** Lists and ends sign-in links. Each is sent to the phone of the user, or requires a login, so that only the user can use it. */
 @Injectable()
@@ -161,9 +163,7 @@ export class SignInLinksService implements McpTokenRevocationListener {
     return this.one({ id: linkId, clientId });
   }
 
-  private async one(
-    where: FindOptionsWhere<SignInLink> & { readonly id: string },
-  ): Promise<SignInLinkResponse> {
+  private async one(where: OneLink): Promise<SignInLinkResponse> {
     const link = SIGN_IN_LINK_NOT_FOUND.requireFound(await this.transaction.findById(SignInLink, where));
     return this.toResponse(link, merchantIn(await this.merchants.byIds([link.merchantId]), link));
   }
@@ -180,37 +180,39 @@ export class SignInLinksService implements McpTokenRevocationListener {
     origin: RequestOrigin,
     { environment, idempotent }: LinkCancellation = {},
   ): Promise<SignInLinkResponse> {
-    const cancel = () => this.cancelOne(requester, linkId, origin, environment);
+    const isUser = isDashboardUser(requester);
+    const cancel = async (): Promise<SignInLinkResponse> => {
+      const accessible = isUser ? await this.clients.all(requester) : [requester];
+      const clients = accessible.filter((each) => (environment ?? each.environment) === each.environment);
+      const where = { id: linkId, clientId: In(clients.map(({ clientId }) => clientId)) };
+      const actor = isUser ? { ...requester, origin } : actorOf(requester, origin);
+      return this.cancelRecorded(where, isUser ? 'dashboard' : 'backend', actor);
+    };
     return this.auditLog.inTurn(requester.organizationId, () =>
       this.idempotentRequests.once(idempotent, cancel),
     );
   }
 
+  /** Cancels a pending link for its user. Idempotent, like `cancel`. @throws ApiError NOT_FOUND */
+  async cancelByUser(user: LinkOwner, linkId: string, actor: AuditActor): Promise<void> {
+    const where = { ...userOf(user), id: linkId };
+    await this.auditLog.inTurn(actor.organizationId, () => this.cancelRecorded(where, 'user', actor));
+  }
+
   @Transactional()
-  protected async cancelOne(
-    requester: RequestingOrganization,
-    linkId: string,
-    origin: RequestOrigin,
-    environment: PlatformEnvironment | undefined,
+  protected async cancelRecorded(
+    where: OneLink,
+    cancelledBy: SignInLinkCanceller,
+    actor: AuditActor,
   ): Promise<SignInLinkResponse> {
-    const isUser = isDashboardUser(requester);
-    const accessible = isUser ? await this.clients.all(requester) : [requester];
-    const clients = accessible.filter((each) => (environment ?? each.environment) === each.environment);
-    const where = { id: linkId, clientId: In(clients.map(({ clientId }) => clientId)) };
     const link = SIGN_IN_LINK_NOT_FOUND.requireFound(await this.transaction.findById(SignInLink, where));
-    const { clientId, externalUserId } = link;
-    const user = { client: { clientId, environment: link.environment }, externalUserId };
-    const cancelledBy = isUser ? 'dashboard' : 'backend';
-    if (await this.repository.finish(link.id, { status: 'cancelled', cancelledBy }, this.clock.now())) {
-      const actor = isUser ? { ...requester, origin } : actorOf(requester, origin);
-      const merchants = await this.merchants.byIds([link.merchantId]);
-      await this.auditLog.record({
-        action: 'sign_in_link.cancel',
-        actor,
-        target: { name: merchantIn(merchants, link).name, environment: link.environment },
-      });
+    const { id, clientId, environment, merchantId } = link;
+    if (await this.repository.finish(id, { status: 'cancelled', cancelledBy }, this.clock.now())) {
+      const { name } = merchantIn(await this.merchants.byIds([merchantId]), link);
+      const target = { name, environment };
+      await this.auditLog.record({ action: 'sign_in_link.cancel', actor, target });
     }
-    return this.find(user, link.id);
+    return this.one({ id, clientId });
   }
 
   /** Returns the newest pending links of a user. */
@@ -222,20 +224,6 @@ export class SignInLinksService implements McpTokenRevocationListener {
     });
     const merchants = await this.merchants.byIds(links.map(({ merchantId }) => merchantId));
     return links.map((link) => this.toResponse(link, merchantIn(merchants, link)));
-  }
-
-  /** Cancels a pending link for its user. Idempotent, like `cancel`. @throws ApiError NOT_FOUND */
-  cancelByUser(user: LinkOwner, linkId: string, actor: AuditActor): Promise<void> {
-    return this.auditLog.inTurn(actor.organizationId, () => this.cancelOwn(user, linkId, actor));
-  }
-
-  @Transactional()
-  protected async cancelOwn(user: LinkOwner, linkId: string, actor: AuditActor): Promise<void> {
-    const { id, merchant } = await this.find(user, linkId);
-    const end = { status: 'cancelled', cancelledBy: 'user' } as const;
-    if (!(await this.repository.finish(id, end, this.clock.now()))) return;
-    const target = { name: merchant.name, environment: user.client.environment };
-    await this.auditLog.record({ action: 'sign_in_link.cancel', actor, target });
   }
 
   /** Cancels the pending links that an agent created with a token, when the token is revoked. */

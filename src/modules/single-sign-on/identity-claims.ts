@@ -1,4 +1,4 @@
-import { isEmail } from 'class-validator';
+import { isEmail, isObject } from 'class-validator';
 import { firstCharacters } from '../../infrastructure/validation/index.js';
 import { REASONS, RefusedLogin, type ProviderIdentity } from './identity-provider.js';
 
@@ -63,8 +63,7 @@ export function claimIn(claims: unknown, name: string): unknown {
 
 /** Returns the texts of a claim: Zitadel, for example, sends roles as the names of members. */
 export function textsIn(claim: unknown): string[] {
-  const isObject = typeof claim === 'object' && claim !== null && !Array.isArray(claim);
-  return isObject ? Object.keys(claim) : [claim].flat().map(String);
+  return isObject(claim) ? Object.keys(claim) : [claim].flat().map(String);
 }
 
 /** Users' names have at most this many characters. */

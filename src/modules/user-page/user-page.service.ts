@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { Transactional } from '../../infrastructure/database/index.js';
-import { ApiError } from '../../infrastructure/errors/index.js';
+import { unlessStatus } from '../../infrastructure/errors/index.js';
 import type { RequestOrigin } from '../../infrastructure/http/index.js';
 import {
   AGENT_USER,
@@ -145,11 +145,4 @@ export class UserPageService {
 type Found = Omit<Endable, 'action' | 'id'> | undefined;
 
 /** Returns undefined if the thing that the user wants to end does not exist or has ended, for example in another tab. */
-async function unlessRefused<Result>(work: () => Promise<Result>): Promise<Result | undefined> {
-  try {
-    return await work();
-  } catch (error) {
-    if (error instanceof ApiError && [404, 409].includes(error.status)) return undefined;
-    throw error;
-  }
-}
+const unlessRefused = <Result>(work: () => Promise<Result>) => unlessStatus([404, 409], work);

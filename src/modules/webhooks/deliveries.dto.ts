@@ -17,8 +17,7 @@ import {
   TextField,
   TimestampField,
 } from '../../infrastructure/validation/index.js';
-import { TRANSPORT_FAILURES } from '../../infrastructure/http-client/index.js';
-import { type FailureReason } from './delivery.js';
+import { FAILURE_REASONS, type FailureReason } from './delivery.js';
 import { ENVIRONMENT_MISMATCH, INVALID_FIELD, type FieldProblem } from '../../infrastructure/errors/index.js';
 import {
   WEBHOOK_ENDPOINT_DISABLED,
@@ -28,7 +27,7 @@ import {
 
 export const FAILURE_REASON = enumeration(
   'FailureReason',
-  [...TRANSPORT_FAILURES, 'NON_200', 'INTERRUPTED', 'KEY_UNAVAILABLE'] satisfies readonly FailureReason[],
+  FAILURE_REASONS,
   'Why a delivery attempt failed. `NON_200`: the endpoint responded with a status other than 200. `INTERRUPTED`: the ' +
     'service’s process ended during the attempt. `KEY_UNAVAILABLE`: the service could not read the key of the endpoint, ' +
     'and sent nothing. All other values say why there was no response. More may be added.',

@@ -1,5 +1,9 @@
 import type { AttributedClient } from '../../infrastructure/http/index.js';
-import type { Fault, RequestPhases, TransportFailure } from '../../infrastructure/http-client/index.js';
+import {
+  TRANSPORT_FAILURES,
+  type Fault,
+  type RequestPhases,
+} from '../../infrastructure/http-client/index.js';
 import { MINUTE, SECOND } from '../../infrastructure/time/index.js';
 
 /** Seconds before the second and the third attempt, unless `WEBHOOK_RETRY_SECONDS` is set. */
@@ -86,10 +90,11 @@ export interface EventToDeliver {
 }
 
 /**
- * Stable code for why an attempt failed, as in the request log. `INTERRUPTED`: the process ended before the attempt did.
+ * Stable codes for why an attempt failed, as in the request log. `INTERRUPTED`: the process ended before the attempt did.
  * `KEY_UNAVAILABLE`: the service could not read the key or the headers of the endpoint, and sent nothing.
  */
-export type FailureReason = TransportFailure | 'NON_200' | 'INTERRUPTED' | 'KEY_UNAVAILABLE';
+export const FAILURE_REASONS = [...TRANSPORT_FAILURES, 'NON_200', 'INTERRUPTED', 'KEY_UNAVAILABLE'] as const;
+export type FailureReason = (typeof FAILURE_REASONS)[number];
 
 export interface Outcome {
   /** The receiver's status; 0 without a response. */

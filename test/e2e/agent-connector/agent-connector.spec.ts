@@ -1160,6 +1160,15 @@ describe('The limits of the agent connector', () => {
     expect(rows).toEqual([]);
   });
 
+  it('count each message of a batch once', async () => {
+    const token = await mcpToken(limited, 'batch');
+    const batch = Array.from({ length: 14 }, (_, id) => ({ ...LIST, id }));
+    const bodies = [batch, LIST, LIST];
+    const statuses: number[] = [];
+    for (const body of bodies) statuses.push((await call(token, body)).status);
+    expect(statuses).toEqual([200, 200, 429]);
+  });
+
   it('refuse wrong tokens per IP address, but never a valid token', async () => {
     const right = await mcpToken(limited, 'right');
     const guess = (index: number, address: string) =>

@@ -8,7 +8,7 @@ import { ApiClientsService, SigningSecrets } from '../../../src/modules/api-clie
 import type { OwnedWebhookEndpoint } from '../../../src/modules/webhook-endpoints/index.js';
 import { WebhookPublisher } from '../../../src/modules/webhooks/index.js';
 import { standardSignature } from '../../../src/infrastructure/crypto/index.js';
-import { serviceSignature } from '../../../src/modules/webhooks/signing/service-signature.js';
+import { serviceSignature } from '../../../src/modules/webhooks/signing/delivery-headers.js';
 import { DeliveryQueueService } from '../../../src/modules/webhooks/queue/delivery-queue.service.js';
 import { moveClock } from '../../support/clock.js';
 import { useDnsServer } from '../../support/http/dns-server.js';

@@ -4,7 +4,7 @@ import type { AnyEvent } from '../../../src/infrastructure/event-catalog/index.j
 import { EndpointKeys } from '../../../src/modules/webhook-endpoints/index.js';
 import { WebhookPublisher } from '../../../src/modules/webhooks/index.js';
 import { LOCK_DUE_LANES } from '../../../src/modules/webhooks/queue/sql/lock-due-lanes.js';
-import { serviceSignature } from '../../../src/modules/webhooks/signing/service-signature.js';
+import { serviceSignature } from '../../../src/modules/webhooks/signing/delivery-headers.js';
 import { auditEntries } from '../../support/logs/audited.js';
 import { moveClock } from '../../support/clock.js';
 import { eventually } from '../../support/eventually.js';

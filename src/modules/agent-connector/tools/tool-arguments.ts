@@ -1,4 +1,6 @@
+import { isObject } from 'class-validator';
 import { z } from 'zod';
+import { parsedJson } from '../../../infrastructure/config/index.js';
 import { isModestJson } from '../../../infrastructure/http/index.js';
 import { isMissing, similarName } from '../../../infrastructure/validation/index.js';
 
@@ -17,9 +19,9 @@ const INTEGER = /^\s*[+-]?\d{1,16}(?:\.0*)?\s*$/;
 export function argumentsIn(value: unknown): unknown {
   if (isMissing(value)) return {};
   const read = typeof value === 'string' ? jsonIn(value) : value;
-  if (!Array.isArray(read)) return isRecord(read) ? read : value;
+  if (!Array.isArray(read)) return isObject(read) ? read : value;
   if (read.length === 0) return {};
-  return read.length === 1 && isRecord(read[0]) ? read[0] : value;
+  return read.length === 1 && isObject(read[0]) ? read[0] : value;
 }
 
 /**
@@ -51,13 +53,13 @@ function readValue(value: unknown, schema: Schema): unknown {
   if (schema instanceof z.ZodString) return typeof single === 'number' ? String(single) : single;
   if (!(schema instanceof z.ZodObject)) return value;
   const object = typeof single === 'string' ? jsonIn(single) : single;
-  return isRecord(object) ? readArguments(object, schema) : value;
+  return isObject(object) ? readArguments(object, schema) : value;
 }
 
 function readArray(value: unknown, { element }: z.ZodArray): unknown {
   const parsed = typeof value === 'string' ? jsonIn(value) : value;
   if (Array.isArray(parsed)) return parsed.map((item) => readValue(item, element));
-  const isSingle = typeof value === 'string' ? !SEVERAL.test(value) && !isRecord(parsed) : !isMissing(value);
+  const isSingle = typeof value === 'string' ? !SEVERAL.test(value) && !isObject(parsed) : !isMissing(value);
   return isSingle ? [readValue(value, element)] : value;
 }
 
@@ -72,17 +74,9 @@ function readBoolean(value: unknown): unknown {
  */
 function jsonIn(text: string, beginning = /^\s*[[{"]/): unknown {
   if (!beginning.test(text) || !isModestJson(text)) return undefined;
-  try {
-    const value: unknown = JSON.parse(text);
-    // Some models encode twice.
-    return typeof value === 'string' ? jsonIn(value, /^\s*[[{]/) : value;
-  } catch {
-    return undefined;
-  }
-}
-
-function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
+  const value = parsedJson(text);
+  // Some models encode twice.
+  return typeof value === 'string' ? jsonIn(value, /^\s*[[{]/) : value;
 }
 
 /** Returns an example of the arguments with this name and the required ones, as JSON. */

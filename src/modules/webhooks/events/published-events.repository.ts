@@ -6,7 +6,7 @@ import {
   type FailedDeliveries,
   type LogReadOptions,
 } from '../../request-logs/index.js';
-import { IS_SUBSCRIBED } from '../queue/sql/endpoint.js';
+import { IS_SUBSCRIBED } from '../queue/sql/statement-parts.js';
 import type { ListEventsQuery } from './published-events.dto.js';
 import { HAS_BODY, type NewEvent, type EventPosition } from '../webhook-event.js';
 

@@ -1,10 +1,9 @@
 import { Injectable } from '@nestjs/common';
-import { TRANSPORT_FAILURES } from '../../../infrastructure/http-client/index.js';
 import { maskedUrl } from '../../../infrastructure/logging/index.js';
 import { CounterMetric, HistogramMetric, Metrics } from '../../../infrastructure/metrics/index.js';
 import { Clock, SECOND } from '../../../infrastructure/time/index.js';
 import type { NewRequestLogEntry } from '../../request-logs/index.js';
-import { attemptsAllowedAfter, type FinishedAttempt } from '../delivery.js';
+import { attemptsAllowedAfter, FAILURE_REASONS, type FinishedAttempt } from '../delivery.js';
 
 /** Value of the label `reason` for attempts that succeeded. */
 const NO_REASON = 'none';
@@ -36,7 +35,7 @@ export class AttemptRecorder {
     private readonly clock: Clock,
     private readonly metrics: Metrics,
   ) {
-    for (const reason of [NO_REASON, ...TRANSPORT_FAILURES, 'NON_200', 'INTERRUPTED', 'KEY_UNAVAILABLE']) {
+    for (const reason of [NO_REASON, ...FAILURE_REASONS]) {
       this.attempts.inc({ reason }, 0);
     }
     for (const outcome of ['delivered', 'given_up']) this.deliveries.inc({ outcome }, 0);

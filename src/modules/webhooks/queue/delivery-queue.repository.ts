@@ -20,9 +20,16 @@ import {
 } from '../delivery.js';
 import { WIDTH_RULE } from './endpoint-width.js';
 import { CLAIM_DELIVERIES, type ClaimedRow } from './sql/claim-deliveries.js';
-import { IS_ENABLED, IS_SUBSCRIBED, ORGANIZATION } from './sql/endpoint.js';
+import {
+  IS_ENABLED,
+  IS_LEASE_OVER,
+  IS_SUBSCRIBED,
+  LEASE_UNTIL,
+  ORGANIZATION,
+  secretVersionsOf,
+  signingRevisionOf,
+} from './sql/statement-parts.js';
 import { LANE, notifyLanes } from './sql/lane.js';
-import { IS_LEASE_OVER, LEASE_UNTIL } from './sql/lease.js';
 import { LOCK_DUE_LANES, type LaneLimits, type LockedLane } from './sql/lock-due-lanes.js';
 import {
   LOG_TIMEOUT,
@@ -30,7 +37,6 @@ import {
   SETTLE_UNLOGGED_ATTEMPTS,
   type Settlement,
 } from './sql/settle-attempts.js';
-import { secretVersionsOf, signingRevisionOf } from './sql/signing.js';
 
 /** First part of the advisory locks that show which workers are connected. The second part is `claimed_by`. */
 export const WORKER_LOCK = 1_463_898_187;

@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { Transaction } from '../../../infrastructure/database/index.js';
 import { ENTRY_QUERY_TIMEOUT_MESSAGE, LogReads } from '../../request-logs/index.js';
 import { EndpointLanes, type EndpointHealth } from '../../webhook-endpoints/index.js';
-import { IS_ENABLED, ORGANIZATION } from './sql/endpoint.js';
+import { IS_ENABLED, ORGANIZATION } from './sql/statement-parts.js';
 import { LANE } from './sql/lane.js';
 
 const DELIVERIES_PER_STATEMENT = 10_000;

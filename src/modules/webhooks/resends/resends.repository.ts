@@ -3,7 +3,7 @@ import { hasCome, Transaction } from '../../../infrastructure/database/index.js'
 import type { AttributedClient } from '../../../infrastructure/http/index.js';
 import { MINUTE, SECOND } from '../../../infrastructure/time/index.js';
 import type { EventPosition } from '../webhook-event.js';
-import { IS_ENABLED, IS_SUBSCRIBED } from '../queue/sql/endpoint.js';
+import { IS_ENABLED, IS_SUBSCRIBED } from '../queue/sql/statement-parts.js';
 import { Resend } from './resend.entity.js';
 
 /** How many of the selected events are handled, or how far the missed events have been read. */

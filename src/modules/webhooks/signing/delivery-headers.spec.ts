@@ -1,6 +1,7 @@
+import { readFileSync } from 'node:fs';
 import { Webhook } from 'standardwebhooks';
 import { VERSION } from '../../../infrastructure/project-files/index.js';
-import { deliveryHeaders, type DeliveryToSign } from './delivery-headers.js';
+import { deliveryHeaders, serviceSignature, type DeliveryToSign } from './delivery-headers.js';
 
 const BODY = Buffer.from('{"event":"AUTHENTICATED","session_id":"s-1","external_user_id":"zoë-😀"}');
 const DELIVERY: DeliveryToSign = {
@@ -56,5 +57,44 @@ describe('deliveryHeaders', () => {
     const [signed, unsigned] = [deliveryHeaders(DELIVERY), deliveryHeaders(withoutSession)];
     expect(unsigned['Service-Signature']).not.toBe(signed['Service-Signature']);
     expect(unsigned['webhook-signature']).toBe(signed['webhook-signature']);
+  });
+});
+
+interface Vector {
+  readonly name: string;
+  readonly secret: string;
+  readonly body: string;
+  readonly signature: string;
+}
+
+const VECTORS = new URL('../../../../examples/receivers/service-signature.json', import.meta.url);
+const { vectors } = JSON.parse(readFileSync(VECTORS, 'utf8')) as { vectors: readonly Vector[] };
+
+const PARTS = { event: 'CARD_UPDATED', sessionId: 'a', contentLength: 2 };
+
+describe('Service-Signature', () => {
+  it.each(vectors.map((vector) => [vector.name, vector] as const))('%s', (_name, vector) => {
+    const { event, session_id: sessionId } = JSON.parse(vector.body) as {
+      event: string;
+      session_id?: string;
+    };
+    const contentLength = Buffer.byteLength(vector.body);
+    expect(serviceSignature({ event, ...(sessionId && { sessionId }), contentLength }, vector.secret)).toBe(
+      vector.signature,
+    );
+  });
+
+  it('is tested with and without a session', () => {
+    const withSession = vectors.filter(({ body }) => body.includes('session_id'));
+    expect([vectors.length - withSession.length, withSession.length].every((count) => count > 0)).toBe(true);
+  });
+
+  it.each([
+    ['event', { ...PARTS, event: 'CARD_FAILED' }, 'secret'],
+    ['session', { ...PARTS, sessionId: 'b' }, 'secret'],
+    ['length', { ...PARTS, contentLength: 3 }, 'secret'],
+    ['secret', PARTS, 'another secret'],
+  ])('differs with the %s', (_part, parts, secret) => {
+    expect(serviceSignature(parts, secret)).not.toBe(serviceSignature(PARTS, 'secret'));
   });
 });

@@ -8,7 +8,7 @@ import {
 } from '../../../infrastructure/database/index.js';
 import type { ApiError } from '../../../infrastructure/errors/index.js';
 import { HAS_BODY } from '../webhook-event.js';
-import { secretVersionsOf } from '../queue/sql/signing.js';
+import { secretVersionsOf } from '../queue/sql/statement-parts.js';
 import type { SignableEvent } from '../signing/event-signer.js';
 
 /** Kind of the `Presence` of processes that have listeners. */

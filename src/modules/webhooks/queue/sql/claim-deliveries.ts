@@ -1,8 +1,6 @@
 import type { ClaimedDelivery } from '../../delivery.js';
-import { INDEXES_ONLY } from './indexes-only.js';
-import { LEASE_UNTIL } from './lease.js';
+import { INDEXES_ONLY, LEASE_UNTIL, signingRevisionOf } from './statement-parts.js';
 import type { LockedLane } from './lock-due-lanes.js';
-import { signingRevisionOf } from './signing.js';
 import { Statement } from '../../../../infrastructure/database/index.js';
 
 interface ClaimLimits {

@@ -1,6 +1,6 @@
 import type { DeliveryLane } from '../../delivery.js';
 import { WIDTH_RULE } from '../endpoint-width.js';
-import { INDEXES_ONLY } from './indexes-only.js';
+import { INDEXES_ONLY } from './statement-parts.js';
 import { LANE } from './lane.js';
 import { Statement } from '../../../../infrastructure/database/index.js';
 

@@ -2,10 +2,8 @@ import { CHANGE_ACCOUNTS } from '../../../merchant-accounts/index.js';
 import { REQUIRED_SESSION } from '../../../sessions/index.js';
 import type { NewEvent } from '../../webhook-event.js';
 import type { ClaimedDelivery } from '../../delivery.js';
-import { IS_SUBSCRIBED } from './endpoint.js';
+import { IS_SUBSCRIBED, LEASE_UNTIL, secretVersionsOf, signingRevisionOf } from './statement-parts.js';
 import { LANE, notifyLanes } from './lane.js';
-import { LEASE_UNTIL } from './lease.js';
-import { secretVersionsOf, signingRevisionOf } from './signing.js';
 import { Statement } from '../../../../infrastructure/database/index.js';
 
 interface PublishedItem extends NewEvent {

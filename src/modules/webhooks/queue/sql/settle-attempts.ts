@@ -1,6 +1,6 @@
 import { WIDTH_RULE } from '../endpoint-width.js';
 import { appendEntries } from '../../../request-logs/index.js';
-import { INDEXES_ONLY } from './indexes-only.js';
+import { INDEXES_ONLY } from './statement-parts.js';
 import { PROBE_INTERVAL } from './lane.js';
 import { Statement } from '../../../../infrastructure/database/index.js';
 

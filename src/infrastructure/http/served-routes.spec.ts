@@ -1,6 +1,8 @@
 import type { Request, Response } from 'express';
 import { NOT_FOUND } from '../errors/index.js';
-import { ServedRoutes, type RouteTable } from './route-table.js';
+import type { AllowedOrigins } from './cross-origin-requests.js';
+import type { RouteTable } from './route-table.js';
+import { ServedRoutes } from './served-routes.js';
 
 const ROUTES = [
   { path: '/reports/all', method: 'ALL' },
@@ -17,14 +19,16 @@ describe('ServedRoutes', () => {
     surfaces: [],
   }));
   const noRoute = NOT_FOUND.error();
-  const routes = new ServedRoutes({
+  const table: Partial<RouteTable> = {
     served,
     others: [],
     noRoute: () => noRoute,
-  } as Partial<RouteTable> as RouteTable);
+    pathsWith: () => () => false,
+  };
+  const routes = new ServedRoutes(table as RouteTable, {} as AllowedOrigins);
   const errorFor = (method: string, path: string): unknown => {
     let problem: unknown;
-    routes.use({ method, path } as Request, {} as Response, (error) => (problem = error));
+    routes.use({ method, path, url: path } as Request, {} as Response, (error) => (problem = error));
     return problem;
   };
 
