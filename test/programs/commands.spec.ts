@@ -327,7 +327,7 @@ describe('mcs-admin', () => {
       result(`client activate-secret --client ${client_id}`),
       expectError(
         `client rotate-secret --client ${client_id}`,
-        'A rotation is in progress: the previous secret is still accepted. An overlap of 0 hours ends it at once.',
+        'A rotation is in progress: the previous secret is still accepted. A rotation with an overlap of 0 hours makes a third secret, and ends both others at once.',
       ),
       expectError(
         `client create --organization ${bare} --environment production`,
