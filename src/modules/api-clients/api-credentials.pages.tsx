@@ -37,7 +37,6 @@ import { TextField as TextParameter } from '../../infrastructure/validation/inde
 import { MAX_NAME_LENGTH, type ApiClient } from './api-client.entity.js';
 import {
   ApiClientsService,
-  SECRET_PREFIXES,
   secretUseOf,
   type SecretsOverview,
   type SecretUse,
@@ -158,7 +157,7 @@ function nameOf(client: ApiClient): VNode {
   );
 }
 
-function Secrets({ client, secrets, newestVersion, signingVersion }: SecretsOverview): VNode {
+function Secrets({ secrets, newestVersion, signingVersion }: SecretsOverview): VNode {
   return (
     <Table
       caption="Secrets"
@@ -168,18 +167,10 @@ function Secrets({ client, secrets, newestVersion, signingVersion }: SecretsOver
         {
           title: 'Secret',
           kind: 'main',
-          cell: ({ version }) => (
-            <>
-              Version {version}
-              {secrets.length > 1 ? (version === newestVersion ? ' (new)' : ' (old)') : ''}{' '}
-              <code>
-                {SECRET_PREFIXES[client.environment]}
-                <span aria-hidden="true">••••</span>
-                <span class="unseen">hidden</span>
-              </code>{' '}
-              {version === signingVersion ? <Badge tone="good">Signs webhooks</Badge> : null}
-            </>
-          ),
+          cell: ({ version }) =>
+            `Version ${version}${secrets.length > 1 ? (version === newestVersion ? ' (new)' : ' (old)') : ''}${
+              version === signingVersion ? ', signs webhooks' : ''
+            }`,
         },
         { title: 'Created', kind: 'time', isOnDeskOnly: true, cell: ({ createdAt }) => createdAt },
         {
@@ -207,7 +198,8 @@ function RecentUse({ secrets }: SecretsOverview): VNode | null {
   const last = uses.toSorted((left, right) => right.getTime() - left.getTime())[0];
   return last && now.getTime() - last.getTime() < DAY ? (
     <Notice kind="bad">
-      A program sent the secret <RelativeTime time={last} />. Its requests will fail.
+      A program sent the secret in the last 24 hours (<RelativeTime time={last} />
+      ). Its requests will fail.
     </Notice>
   ) : null;
 }
@@ -254,7 +246,7 @@ function Rotation(overview: SecretsOverview): VNode {
         </Step>
         <Step title="Remove the old secret from your servers" progress={progress('later', 'now')}>
           Wait a few minutes after the activation, then remove it from your receivers. The service itself
-          stops accepting it when the overlap ends
+          stops using it when the overlap ends
           {end ? (
             <>
               , on <Moment time={end} /> (<RelativeTime time={end} />)

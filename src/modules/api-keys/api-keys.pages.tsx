@@ -112,10 +112,10 @@ class KeysPage extends ListPage(KEY_PERMISSIONS.listApiKeys) {
           cell: ({ name }) => name,
           to: ({ id }) => pathOf(environment, id),
         },
-        { title: 'Status', kind: 'text', cell: (key) => <Status of={key} now={now} /> },
-        { title: 'Scopes', kind: 'text', isOnDeskOnly: true, cell: ({ scopes }) => scopes.join(', ') },
+        { title: 'Status', kind: 'address', cell: (key) => <Status of={key} now={now} /> },
+        { title: 'Scopes', kind: 'address', isOnDeskOnly: true, cell: ({ scopes }) => scopes.join(', ') },
         { title: 'Last used', kind: 'time', cell: ({ lastUsedAt }) => lastUsedAt ?? 'Never' },
-        { title: 'Created', kind: 'time', isOnDeskOnly: true, cell: ({ createdAt }) => createdAt },
+        { title: 'Created', kind: 'time', isOnWideOnly: true, cell: ({ createdAt }) => createdAt },
       ],
       empty: {
         title: 'No API keys yet',
@@ -472,7 +472,7 @@ class KeyPage {
           {trust && !revokedAt ? (
             <CodeBlock
               title="Exchange a token of the workload for an access token"
-              code={`curl -sS ${endpoint} -d client_id=${key.clientId} -d grant_type=${JWT_BEARER} \\\n  --data-urlencode "assertion=$token"`}
+              code={`curl -sS ${endpoint} -d client_id=${key.clientId} \\\n  -d grant_type=${JWT_BEARER} \\\n  --data-urlencode "assertion=$token"`}
             />
           ) : null}
           {revokedAt ? null : (

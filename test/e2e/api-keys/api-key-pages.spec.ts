@@ -138,7 +138,9 @@ describe('The pages of API keys', () => {
     const restrict = `${page}/${service.production.clientId}/restrict`;
     const asked = await owner.get(restrict);
     expect(asked.text).toContain('from 127.0.0.1');
-    expect(asked.text).toMatch(/A program sent the secret <time.*Its requests will fail/);
+    expect(asked.text).toMatch(
+      /A program sent the secret in the last 24 hours \(<time.*Its requests will fail/,
+    );
     expect((await owner.submit(restrict)).location).toBe(`${page}?done=restricted`);
     const restricted = await owner.get(`${page}?done=restricted`);
     expect(restricted.text).toContain('The secret only signs webhooks.');
