@@ -70,6 +70,8 @@ class KeysPage extends ListPage(KEY_PERMISSIONS.listApiKeys) {
   describe(visit: PageVisit): ListDescription<ApiKey> {
     const { environment } = visit;
     const now = this.clock.now();
+    const log = (filters: Readonly<Record<string, string>>): string =>
+      pathWith(dashboardPath(environment, 'request-logs'), { type: 'request' }, filters);
     const add = (
       <>
         <ButtonLink
@@ -92,19 +94,15 @@ class KeysPage extends ListPage(KEY_PERMISSIONS.listApiKeys) {
       messages: { ended: 'The key was ended. Every process refuses it within 5 seconds.' },
       rows: async () => {
         const client = await this.keys.clientOf(visit);
-        const log = (filters: Readonly<Record<string, string>>): string =>
-          pathWith(dashboardPath(environment, 'request-logs'), { type: 'request' }, filters);
-        return {
-          data: client ? await this.keys.list(client.clientId) : [],
-          below: (
-            <p>
-              The log entries of <a href={log({ status_code: '401' })}>requests with a refused key</a> and of{' '}
-              <a href={log({ operation: TOKEN_OPERATION, status_code: '400' })}>refused workload tokens</a>{' '}
-              show the reason, and the address that sent the request.
-            </p>
-          ),
-        };
+        return { data: client ? await this.keys.list(client.clientId) : [] };
       },
+      after: (
+        <p>
+          The log entries of <a href={log({ status_code: '401' })}>requests with a refused key</a> and of{' '}
+          <a href={log({ operation: TOKEN_OPERATION, status_code: '400' })}>refused workload tokens</a> show
+          the reason, and the address that sent the request.
+        </p>
+      ),
       columns: [
         {
           title: 'Name',
