@@ -58,17 +58,18 @@ function dashboardPermissionsPage(): string {
 function scopesPage(): string {
   const operations = documentedOperations();
   const rows = SCOPES.map((scope) => {
-    const requiring = operations
-      .filter(({ operation }) => operation.scope === scope)
-      .map(({ method, path }) => `\`${method} ${path}\``);
-    return `| \`${scope}\` | ${describeScope(scope)} | ${requiring.join(', ')} |`;
+    const requiring = operations.filter(({ operation }) => operation.scope === scope);
+    const surfaces = [...new Set(requiring.map(({ surface }) => surface))];
+    const paths = requiring.map(({ method, path }) => `\`${method} ${path}\``);
+    return `| \`${scope}\` | ${describeScope(scope)} | ${surfaces.join(', ')} | ${paths.join(', ')} |`;
   });
   return page(
     'Scopes',
     'Every operation for programs requires one scope. An [API key](api-keys.md) has the scopes that were chosen for it, an ' +
       'access token those of its API key, or those that a user approved. The secret of an API client has all scopes of the ' +
-      'platform API. `GET /me` accepts any API key and access token.',
-    [table(['scope', 'what it allows', 'operations'], rows)],
+      'platform API. `GET /me` accepts any API key and access token. The column API says whether the operations are part of the ' +
+      'platform API or the dashboard API: [api-keys.md](api-keys.md#send-a-key) says how to send a key to each.',
+    [table(['scope', 'what it allows', 'API', 'operations'], rows)],
   );
 }
 
@@ -115,7 +116,7 @@ function errorsPage(): string {
     'Every error is a JSON object with `error_type`, `error_code` and `error_message`. A 429 also has `retry_after` ' +
       'in seconds. Use `error_code` in your program; the message is for developers and may change. The `Link` header ' +
       'of an error (`rel="help"`) points to its section on this page. [retrying.md](retrying.md) says which requests ' +
-      'you can repeat.',
+      'you can repeat, and [api-keys.md](api-keys.md#find-out-why-a-key-is-refused) how to find out why credentials are refused.',
     [table(['error_code', 'status'], rows), ...codes.map(([code, kinds]) => errorSection(code, kinds))],
   );
 }

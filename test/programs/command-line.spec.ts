@@ -7,6 +7,7 @@ import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
+import { ApiKeysService } from '../../src/modules/api-keys/index.js';
 import { mcpToken, sendRpc, toolCall } from '../support/agents/agents.js';
 import { CommandSession } from '../support/programs/commands.js';
 import { accessToken, decide } from '../support/logins/device-flow.js';
@@ -281,7 +282,12 @@ describe('mcs login', () => {
       environment: 'development',
     });
     writeFileSync(file, JSON.stringify({ ...credentials, development: { client_id, secret: 'wrong' } }));
-    expect(await mcs(`login --credentials ${file}`)).toMatchObject({ code: 4 });
+    expect(await mcs(`login --credentials ${file}`)).toMatchObject({
+      code: 4,
+      errors: expect.stringMatching(
+        /^Error: [^]*\nCheck the client_id and the secret of the file\. .*MCS_API_KEY/,
+      ),
+    });
     expect(await mcs(`login --credentials ${file} --environment production`)).toMatchObject({ code: 2 });
     expect(await mcs('login --credentials /nowhere')).toMatchObject({ code: 2 });
     expect(stored()['default']).toMatchObject({ client_secret: secret });
@@ -393,6 +399,21 @@ describe('mcs', () => {
         code: 4,
         errors: expect.stringMatching(
           new RegExp(`\nCheck ${variable}, which is used in place of a login\\.\n$`),
+        ),
+      });
+  });
+
+  it('suggests no login if a credential in place of it lacks a scope', async () => {
+    const { clientId } = service.development;
+    const key = { name: 'Merchants', scopes: ['merchants:read'] };
+    const { token } = await service.app.get(ApiKeysService).create(clientId, key);
+    rememberSecret(token);
+    const environment = { MCS_CLIENT_ID: clientId, MCS_API_KEY: token };
+    for (const words of ['tokens create --user u', 'logs list'])
+      expect(await mcs(words, { environment })).toMatchObject({
+        code: 1,
+        errors: expect.stringMatching(
+          /lacks the scope [^]*\nCheck the scopes of MCS_API_KEY, which is used in place of a login\.\n$/,
         ),
       });
   });

@@ -2,7 +2,7 @@ import { randomBytes, randomUUID } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { cp, mkdir, mkdtemp, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import pg from 'pg';
 import { advisoryLockKey } from '../../src/infrastructure/database/index.js';
@@ -71,6 +71,22 @@ describe('mcs-admin', () => {
         'database size --rps 500 --token-hours day',
         'The value of --token-hours must be a number, such as 500 or 0.5.',
       ));
+  });
+
+  describe('a command in another folder than that of the service', () => {
+    it.each(['api-key list --client x', 'organization list', 'doctor', 'migrate'])(
+      'creates no database, and names the folder: %s',
+      async (command) => {
+        const data = join(folder, 'elsewhere', '.data');
+        const { code, output, errors } = await inOwnProcess(command, '', {
+          DATABASE_URL: '',
+          DATA_DIR: data,
+        });
+        expect([code, output]).toEqual([1, '']);
+        expect(errors).toContain(`DATA_DIR=${data} does not exist`);
+        expect(existsSync(dirname(data))).toBe(false);
+      },
+    );
   });
 
   describe('--help', () => {
@@ -327,7 +343,7 @@ describe('mcs-admin', () => {
       result(`client activate-secret --client ${client_id}`),
       expectError(
         `client rotate-secret --client ${client_id}`,
-        'A rotation is in progress: the previous secret is still accepted. An overlap of 0 hours ends it at once.',
+        'A rotation is in progress: the previous secret is still accepted. A rotation with an overlap of 0 hours makes a third secret, and ends both others at once.',
       ),
       expectError(
         `client create --organization ${bare} --environment production`,

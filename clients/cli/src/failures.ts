@@ -37,8 +37,9 @@ const IN_PLACE_OF_LOGIN = ['MCS_ACCESS_TOKEN', 'MCS_API_KEY'];
 /** Returns the next step for the user, if it is known. */
 function hintOf(errorCode: string | undefined): string | undefined {
   const variable = IN_PLACE_OF_LOGIN.find((name) => process.env[name]);
-  if (errorCode === 'INVALID_ACCESS_TOKEN' && variable !== undefined)
-    return `Check ${variable}, which is used in place of a login.`;
+  const part = { INVALID_ACCESS_TOKEN: '', INSUFFICIENT_SCOPE: 'the scopes of ' }[errorCode ?? ''];
+  if (part !== undefined && variable !== undefined)
+    return `Check ${part}${variable}, which is used in place of a login.`;
   return HINTS[errorCode ?? ''];
 }
 

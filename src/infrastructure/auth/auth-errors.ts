@@ -1,7 +1,7 @@
 import { ErrorKind } from '../errors/index.js';
 
 export const INVALID_API_KEYS = new ErrorKind(401, 'INVALID_INPUT', 'INVALID_API_KEYS', {
-  when: 'The Basic credentials are missing, malformed, unknown or wrong.',
+  when: 'The Basic credentials are missing, malformed, unknown or wrong. They are also refused if the API key has ended, has expired or is not accepted from this address, and if the secret only signs webhooks.',
   message: 'Invalid client_id or secret provided.',
 });
 

@@ -19,6 +19,8 @@ export interface TokenKind {
   readonly challenge: string;
   /** As messages call it. */
   readonly name: string;
+  /** Follows the name where messages say what to send. */
+  readonly orKey?: string;
   /** Follows the message that there are no credentials. */
   readonly alternative?: string;
   /** Follows every message: says where a token comes from. */
@@ -28,6 +30,7 @@ export interface TokenKind {
 export const ACCESS_TOKEN: TokenKind = {
   challenge: 'Bearer realm="Dashboard API"',
   name: 'access token',
+  orKey: ' or an API key',
   alternative: ', or log in',
 };
 
@@ -82,10 +85,10 @@ function malformedToken(kind: TokenKind): ApiError {
 
 /** RFC 6750, section 3.1: a request without credentials of this scheme gets no error code. */
 function missingToken(authorization: string | undefined, kind: TokenKind): ApiError {
-  const { challenge, name, alternative = '' } = kind;
+  const { challenge, name, orKey = '', alternative = '' } = kind;
   const message = authorization
-    ? `The Authorization header must use the Bearer scheme, with the ${name}.`
-    : `The request has no credentials. Send the ${name} with the Bearer scheme in the Authorization header${alternative}.`;
+    ? `The Authorization header must use the Bearer scheme, with the ${name}${orKey}.`
+    : `The request has no credentials. Send the ${name}${orKey} with the Bearer scheme in the Authorization header${alternative}.`;
   return INVALID_ACCESS_TOKEN.error(withRemedy(message, kind), {
     headers: { 'WWW-Authenticate': challenge },
   });

@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import {
   loadConfiguration,
@@ -32,7 +33,7 @@ export interface PreparedProcess {
  *
  * @param report receives progress messages for the operator
  * @param options.servesHttp whether the process serves its surfaces, and so needs their addresses
- * @param options.writesFiles whether the process runs the service, which needs the data directory
+ * @param options.writesFiles whether the process runs the service, which needs the data directory. Only the service creates a database
  * @throws ConfigurationError or EmbeddedPostgresError, with a message for the operator
  */
 export async function prepareProcess(
@@ -42,7 +43,7 @@ export async function prepareProcess(
 ): Promise<PreparedProcess> {
   const given = loadConfiguration(environment, (loaded) => findFurtherProblems(loaded, servesHttp));
   // Before everything else that uses the data directory, because the embedded database decides who can enter a new one.
-  const database = await provideDatabase(given, report);
+  const database = await provideDatabase(given, report, writesFiles);
   const release = async (): Promise<void> => database?.release();
   try {
     const warnings = writesFiles ? await dataDirectoryWarnings(given) : [];
@@ -88,11 +89,18 @@ function missingKeys(configuration: LoadedConfiguration): Environment {
 async function provideDatabase(
   configuration: LoadedConfiguration,
   report: (message: string) => void,
+  isService: boolean,
 ): Promise<{ variables: Environment; release(): Promise<void> } | undefined> {
   if (configuration.get(DatabaseConfiguration).url !== undefined) return undefined;
+  const data = resolve(configuration.get(ServiceConfiguration).dataDirectory);
+  // Otherwise a command in another folder than that of the service would work on an empty database.
+  if (!isService && !existsSync(data))
+    throw new OperatorError(
+      `There is no database: DATABASE_URL is not set, and DATA_DIR=${data} does not exist. Run the command in the folder of the service, or set one of the two. The service creates a database when it starts.`,
+    );
   // Loaded on demand, because production never uses it.
   const { startEmbeddedPostgres } = await import('../embedded-postgres/index.js');
-  const directory = resolve(configuration.get(ServiceConfiguration).dataDirectory, 'postgres');
+  const directory = join(data, 'postgres');
   const server = await startEmbeddedPostgres({ directory, report });
   return { variables: { DATABASE_URL: server.url }, release: () => server.release() };
 }

@@ -75,7 +75,7 @@ export class ServiceConfiguration implements ProductionRules {
 
   @EnvironmentVariable(
     'DATA_DIR',
-    'Directory for files: request log entries that a process could not write before it ended; messages that are not sent, which are deleted after a day; and in a development installation, the embedded database, generated keys and credentials. The service creates it with mode 0700.',
+    'Directory for files: request log entries that a process could not write before it ended; messages that are not sent, which are deleted after a day; and in a development installation, the embedded database, generated keys and credentials. The service creates it with mode 0700. A relative path is relative to the folder in which a process starts, also that of a command.',
   )
   dataDirectory: string = '.data';
 

@@ -106,6 +106,8 @@ export interface FieldProblem {
 
 /** With a `field` alone, the message does not name the field that the error is about. Pages show the error there. */
 export interface ApiErrorOptions extends Partial<FieldProblem> {
+  /** Problems with other fields. Pages show all of them; the message is only about the first one. */
+  readonly others?: readonly FieldProblem[];
   /** A page of the dashboard about the obstacle. Pages link to it after the message; responses do not contain it. */
   readonly inTheWay?: { readonly path: string; readonly name: string };
   /** Seconds to wait before a retry: the `Retry-After` header, and on 429 the field of the body. */

@@ -7,6 +7,7 @@ import {
   ApiOperation,
   ApiParam,
   ApiTags,
+  DECORATORS,
   getSchemaPath,
   type SchemaObject,
 } from '@nestjs/swagger';
@@ -152,14 +153,20 @@ export function Topic(name: string, description?: string, place?: number): Class
   );
 }
 
-interface OperationAtPath {
+export interface OperationAtPath {
   readonly operation: OperationDocument;
   readonly method: string;
   /** With placeholders such as `{id}`. */
   readonly path: string;
+  readonly surface: Surface;
+  /** The names of the security schemes that it accepts. */
+  readonly schemes: readonly string[];
+  /** Whether its body is a form. */
+  readonly isForm: boolean;
 }
 
 const handlers: {
+  readonly surface: Surface;
   readonly operation: OperationDocument;
   readonly controller: Type;
   readonly handler: object;
@@ -168,25 +175,32 @@ const handlers: {
 /** Returns the operations of all controllers that were loaded, in order of their paths. */
 export function documentedOperations(): OperationAtPath[] {
   return handlers
-    .flatMap(({ operation, controller, handler }) =>
+    .flatMap(({ surface, operation, controller, handler }) =>
       declaredRoutesOf(controller)
         .filter((route) => route.handler === handler)
         .map(({ method, paths: [path = ''] }) => ({
           operation,
           method,
           path: path.replaceAll(/:(\w+)/g, '{$1}'),
+          surface,
+          schemes: listIn(DECORATORS.API_SECURITY, handler).flatMap((each) => Object.keys(each as object)),
+          isForm: listIn(DECORATORS.API_CONSUMES, handler).length > 0,
         })),
     )
     .toSorted((left, right) => left.path.localeCompare(right.path));
 }
 
+/** Returns what a decorator of @nestjs/swagger has added to a handler. */
+function listIn(key: string, handler: object): readonly unknown[] {
+  return (Reflect.getMetadata(key, handler) as readonly unknown[] | undefined) ?? [];
+}
+
 /** Returns the operation of a request, by its method and its path; undefined if there is none. A fixed path is no ID of another one. */
-export function documentedOperationAt(method: string, path: string): OperationDocument | undefined {
+export function documentedOperationAt(method: string, path: string): OperationAtPath | undefined {
   const operations = documentedOperations().filter((each) => each.method === method);
   const isAt = (pattern: string): boolean =>
     new RegExp(`^${pattern.replaceAll('.', '\\.').replaceAll(/\{\w+\}/g, '[^/]+')}$`).test(path);
-  const found = operations.find((each) => each.path === path) ?? operations.find((each) => isAt(each.path));
-  return found?.operation;
+  return operations.find((each) => each.path === path) ?? operations.find((each) => isAt(each.path));
 }
 
 /** Documents one operation completely. Routes use it through the decorator of their surface. */
@@ -194,7 +208,7 @@ export function DocumentedOperation(surface: Surface, operation: OperationDocume
   const { operationId, summary, body, pathParameters = {}, headerParameters = {} } = operation;
   const [model] = schemaOf(operation.response);
   const collect: MethodDecorator = ({ constructor: controller }, _name, { value }) =>
-    void handlers.push({ operation, controller: controller as Type, handler: value as object });
+    void handlers.push({ surface, operation, controller: controller as Type, handler: value as object });
   return applyDecorators(
     collect,
     OnSurface(surface),

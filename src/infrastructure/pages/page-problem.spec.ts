@@ -81,6 +81,21 @@ describe('A problem on a page', () => {
     expect(filled).toBe(`<p>${problem.reason}</p>`);
   });
 
+  it('is at each field that it is about', () => {
+    const options = {
+      ...NOT_AFTER,
+      others: [
+        { field: 'image', rule: MESSAGES.required },
+        { field: 'gone', rule: MESSAGES.required },
+      ],
+    };
+    const problem = problemOf(NOT_FOUND.error(fieldError(NOT_AFTER).message, options));
+    const page = ['start', 'end', 'image'].map((name) => `${name}: ${problem.at(name) ?? ''}`).join('|');
+    expect(problem.fill(problem.notice + page, html)).toBe(
+      'start: The “From” field must not be after the “To” field.|end: |image: The “Image” field is required.',
+    );
+  });
+
   it.each<[string, Refusal, boolean]>([
     ['it is about no field', NOT_FOUND.error('Gone for $& good.'), false],
     ['the page lacks the field', fieldError({ field: 'event_id', rule: MESSAGES.unknown }), false],

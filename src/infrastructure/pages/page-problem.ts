@@ -1,5 +1,5 @@
 import type { ApiError, ApiErrorOptions, ProblemRule } from '../errors/index.js';
-import { displayNameOf, MESSAGES, messageAbout } from '../validation/index.js';
+import { displayNameOf, fieldError, MESSAGES, messageAbout } from '../validation/index.js';
 import { isolated, shortened } from './foreign-text.js';
 
 /** Why a request was refused. */
@@ -30,6 +30,8 @@ export class PageProblem {
   readonly notice: string;
   /** Stands for the reason at its field. */
   private readonly atField: string;
+  /** The problems with other fields. */
+  private readonly others: readonly PageProblem[];
 
   /**
    * @param hasAddress whether the page has an address, as lists do: their fields may be in a menu that is closed, and show no problem
@@ -42,11 +44,15 @@ export class PageProblem {
   ) {
     this.notice = `[notice ${token}]`;
     this.atField = `[problem ${token}]`;
+    this.others = (refusal.options.others ?? []).map(
+      (problem, index) => new PageProblem(fieldError(problem), hasAddress, `${token} ${index}`),
+    );
   }
 
   /** Adds what the page calls a value of its requests. @param label without what follows in parentheses, such as a time zone */
   add(name: string, label: string): void {
     this.labels.set(requestName(name), label.replace(/ \(.*\)$/, ''));
+    for (const other of this.others) other.add(name, label);
   }
 
   /** Adds a field that the page shows. */
@@ -54,25 +60,30 @@ export class PageProblem {
     this.add(name, label);
     this.fields.add(requestName(name));
     if (isChoice) this.choices.add(requestName(name));
+    for (const other of this.others) other.addField(name, label, isChoice);
   }
 
-  /** Returns the placeholder of the reason if the field shows it: the first of those that it is about. */
+  /** Returns the placeholder of a reason if the field shows it: the first of those that it is about. */
   at(name: string): string | undefined {
     const { field = '', other } = this.refusal.options;
     const own = requestName(name);
     const isAbout = own === field || (own === other && !this.fields.has(field));
-    if (this.hasAddress || !isAbout) return undefined;
-    this.isAtField = true;
-    return this.atField;
+    if (this.hasAddress) return undefined;
+    if (isAbout) {
+      this.isAtField = true;
+      return this.atField;
+    }
+    return this.others.map((problem) => problem.at(name)).find((placeholder) => placeholder !== undefined);
   }
 
   /** Returns the page with the reason. @param htmlOf renders the reason and what is in the way, and the notice about it */
   fill(html: string, htmlOf: Readonly<Record<'text' | 'notice', ProblemHtml>>): string {
     const { isAtField, reason } = this;
     const { inTheWay } = this.refusal.options;
-    return html
+    const filled = html
       .replaceAll(this.notice, () => (isAtField ? '' : htmlOf.notice(reason, inTheWay)))
       .replaceAll(this.atField, () => htmlOf.text(reason, inTheWay));
+    return this.others.reduce((before, problem) => problem.fill(before, htmlOf), filled);
   }
 
   /** The reason, with the labels of fields in place of their names. */

@@ -224,16 +224,25 @@ interface ArrayOptions extends FieldOptions {
   readonly items: object;
   /** Returns the message about an item that is present. */
   readonly validateItem: (item: unknown, field: string) => string | undefined;
+  /** Whether items in a form can contain spaces and commas, so that each has a line of its own. */
+  readonly isByLine?: boolean;
 }
 
-/** An array of 1 to `max` items; an empty array counts as missing. In a form, the lines of a text area; in a query, a parameter that can be repeated, or has its items separated by commas. */
-export function ArrayField({ max, items, validateItem, ...options }: ArrayOptions): PropertyDecorator {
+/** An array of 1 to `max` items; an empty array counts as missing. In a form, the words or lines of a text area; in a query, a parameter that can be repeated, or has its items separated by commas. */
+export function ArrayField({
+  max,
+  items,
+  validateItem,
+  isByLine,
+  ...options
+}: ArrayOptions): PropertyDecorator {
   const schema = { type: 'array', items, minItems: 1, maxItems: max } as ApiPropertyOptions;
   return Field(
     {
       ...options,
       schema,
-      convert: options.in === 'form' ? linesOf : options.in === 'query' ? itemsOf : undefined,
+      convert:
+        options.in === 'form' ? (isByLine ? linesOf : wordsOf) : options.in === 'query' ? itemsOf : undefined,
     },
     IsArray(withMessage(MESSAGES.array)),
     ArrayNotEmpty(withMessage(MESSAGES.required)),
@@ -245,9 +254,12 @@ export function ArrayField({ max, items, validateItem, ...options }: ArrayOption
 /** No item contains a comma. */
 const itemsOf = (value: unknown): unknown => (typeof value === 'string' ? value.split(',') : value);
 
-function linesOf(value: unknown): unknown {
-  return typeof value === 'string' ? value.split(/[\s,]+/).filter(Boolean) : value;
-}
+const partsBy =
+  (separator: RegExp) =>
+  (value: unknown): unknown =>
+    typeof value === 'string' ? value.trim().split(separator).filter(Boolean) : value;
+const wordsOf = partsBy(/[\s,]+/);
+const linesOf = partsBy(/\s*\n\s*/);
 
 interface ObjectOptions extends FieldOptions {
   readonly members: object;

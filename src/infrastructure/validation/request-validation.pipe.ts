@@ -53,7 +53,12 @@ export function validated<Dto extends object>(type: Type<Dto>, value: object): D
   const misspelled = messageAboutMisspelled(value, fieldsOf(type), violation?.property);
   const sentences = [message, misspelled].filter((sentence) => sentence !== undefined);
   if (sentences.length > 0)
-    throw INVALID_FIELD.error(sentences.join(' '), missing === undefined ? problemOf(violation) : {});
+    throw INVALID_FIELD.error(
+      sentences.join(' '),
+      missing === undefined
+        ? { ...problemOf(violation), others: violations.slice(1).flatMap((each) => problemOf(each) ?? []) }
+        : {},
+    );
   return dto;
 }
 

@@ -38,9 +38,9 @@ export interface SecretsOverview extends VersionsOverview {
 }
 
 const ROTATION_IN_PROGRESS =
-  'A rotation is in progress: the previous secret is still accepted. An overlap of 0 hours ends it at once.';
+  'A rotation is in progress: the previous secret is still accepted. A rotation with an overlap of 0 hours makes a third secret, and ends both others at once.';
 
-export const SECRET_PREFIXES: Readonly<Record<PlatformEnvironment, string>> = {
+const SECRET_PREFIXES: Readonly<Record<PlatformEnvironment, string>> = {
   development: 'mcs_dev_',
   production: 'mcs_live_',
 };

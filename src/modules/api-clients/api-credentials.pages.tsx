@@ -2,7 +2,6 @@ import { Controller, Get, Inject } from '@nestjs/common';
 import type { FunctionComponent, VNode } from 'preact';
 import { permissionOf } from '../../infrastructure/auth/index.js';
 import type { PlatformEnvironment } from '../../infrastructure/config/index.js';
-import { DEFAULT_OVERLAP_HOURS, MAX_OVERLAP_HOURS } from '../../infrastructure/crypto/index.js';
 import { RotationRequest } from '../../infrastructure/issued-tokens/index.js';
 import {
   Allowed,
@@ -18,12 +17,13 @@ import {
   inEachEnvironment,
   Moment,
   Notice,
+  OverlapField,
   RelativeTime,
-  SelectField,
   Table,
   TextField,
   Visit,
   UNCHANGEABLE,
+  usePage,
   type Confirmation,
   type FormDescription,
   type Page,
@@ -32,11 +32,11 @@ import {
   type Tone,
   type ShownValues,
 } from '../../infrastructure/pages/index.js';
+import { DAY } from '../../infrastructure/time/index.js';
 import { TextField as TextParameter } from '../../infrastructure/validation/index.js';
 import { MAX_NAME_LENGTH, type ApiClient } from './api-client.entity.js';
 import {
   ApiClientsService,
-  SECRET_PREFIXES,
   secretUseOf,
   type SecretsOverview,
   type SecretUse,
@@ -80,12 +80,15 @@ const NO_CREDENTIALS = {
 function credentialsPage(overview: SecretsOverview): Pick<Page, 'about' | 'messages' | 'content'> {
   const { client, overlapEndsAt } = overview;
   return {
-    about:
-      'Programs send the client ID with an API key or the secret (HTTP Basic). The secret also signs webhooks.',
+    about: isRestricted(overview)
+      ? 'Programs send an API key. The secret only signs webhooks.'
+      : 'Programs send the client ID with an API key or the secret (HTTP Basic). The secret also signs webhooks.',
     messages: {
       renamed: 'The client was renamed.',
       activated: 'From now on, webhooks are signed with the new secret.',
-      restricted: 'The use of the secret was changed. The change takes effect within 5 seconds.',
+      restricted:
+        'From now on, the secret only signs webhooks. Requests with it are refused within 5 seconds.',
+      accepted: 'The secret is accepted for requests again. The change takes effect within 5 seconds.',
     },
     content: (
       <>
@@ -103,8 +106,8 @@ function credentialsPage(overview: SecretsOverview): Pick<Page, 'about' | 'messa
           />
           <h2>API keys</h2>
           <p>
-            Give each program a key that allows only what the program does. Then restrict the secret to
-            signing webhooks.
+            Give each program a key that allows only what the program does.
+            {isRestricted(overview) ? null : ' Then restrict the secret to signing webhooks.'}
           </p>
           <ButtonLink
             permission={permissionOf('listApiKeys')}
@@ -154,7 +157,7 @@ function nameOf(client: ApiClient): VNode {
   );
 }
 
-function Secrets({ client, secrets, newestVersion, signingVersion }: SecretsOverview): VNode {
+function Secrets({ secrets, newestVersion, signingVersion }: SecretsOverview): VNode {
   return (
     <Table
       caption="Secrets"
@@ -164,37 +167,15 @@ function Secrets({ client, secrets, newestVersion, signingVersion }: SecretsOver
         {
           title: 'Secret',
           kind: 'main',
-          cell: () => (
-            <code>
-              {SECRET_PREFIXES[client.environment]}
-              <span aria-hidden="true">••••</span>
-              <span class="unseen">hidden</span>
-            </code>
-          ),
-        },
-        {
-          title: 'Version',
-          kind: 'word',
-          isOnDeskOnly: true,
           cell: ({ version }) =>
-            `${version}${secrets.length > 1 ? (version === newestVersion ? ' (new)' : ' (old)') : ''}`,
+            `Version ${version}${secrets.length > 1 ? (version === newestVersion ? ' (new)' : ' (old)') : ''}${
+              version === signingVersion ? ', signs webhooks' : ''
+            }`,
         },
         { title: 'Created', kind: 'time', isOnDeskOnly: true, cell: ({ createdAt }) => createdAt },
         {
-          title: 'Accepted',
-          kind: 'text',
-          cell: ({ acceptedUntil }) =>
-            acceptedUntil ? (
-              <>
-                Until <Moment time={acceptedUntil} />
-              </>
-            ) : (
-              'Until you rotate it'
-            ),
-        },
-        {
           title: 'Last request',
-          kind: 'text',
+          kind: 'address',
           cell: ({ lastUsedAt, lastUsedIp }) =>
             lastUsedAt ? (
               <>
@@ -204,15 +185,23 @@ function Secrets({ client, secrets, newestVersion, signingVersion }: SecretsOver
               'None'
             ),
         },
-        {
-          title: 'Signs webhooks',
-          kind: 'short',
-          isOnDeskOnly: true,
-          cell: ({ version }) => (version === signingVersion ? <Badge tone="good">Yes</Badge> : 'No'),
-        },
+        { title: 'Ends', kind: 'time', cell: ({ acceptedUntil }) => acceptedUntil ?? 'When you rotate it' },
       ]}
     />
   );
+}
+
+/** Warns of programs that still send the secret. */
+function RecentUse({ secrets }: SecretsOverview): VNode | null {
+  const { now } = usePage();
+  const uses = secrets.flatMap(({ lastUsedAt }) => lastUsedAt ?? []);
+  const last = uses.toSorted((left, right) => right.getTime() - left.getTime())[0];
+  return last && now.getTime() - last.getTime() < DAY ? (
+    <Notice kind="bad">
+      A program sent the secret in the last 24 hours (<RelativeTime time={last} />
+      ). Its requests will fail.
+    </Notice>
+  ) : null;
 }
 
 type Progress = 'done' | 'now' | 'next' | 'later';
@@ -224,7 +213,8 @@ const PROGRESS: Readonly<Record<Progress, readonly [text: string, tone: Tone]>> 
 };
 
 /** The steps of a rotation. While one is in progress, says which step is next. */
-function Rotation({ client, newestVersion, signingVersion, overlapEndsAt: end }: SecretsOverview): VNode {
+function Rotation(overview: SecretsOverview): VNode {
+  const { client, newestVersion, signingVersion, overlapEndsAt: end } = overview;
   const isActivated = newestVersion === signingVersion;
   const progress = (beforeActivation: Progress, afterActivation: Progress): Progress | undefined =>
     end ? (isActivated ? afterActivation : beforeActivation) : undefined;
@@ -240,7 +230,8 @@ function Rotation({ client, newestVersion, signingVersion, overlapEndsAt: end }:
         </Step>
         <Step title="Change your servers" progress={progress('now', 'done')}>
           Add the new secret to your webhook receivers, and keep the old one: accept a webhook if one of the
-          two secrets verifies it. Then let your programs send requests with the new secret.
+          two secrets verifies it.
+          {isRestricted(overview) ? null : ' Then let your programs send requests with the new secret.'}
         </Step>
         <Step title="Sign webhooks with the new secret" progress={progress('next', 'done')}>
           When all receivers know the new secret, activate it. Without that, the old secret signs until the
@@ -255,7 +246,7 @@ function Rotation({ client, newestVersion, signingVersion, overlapEndsAt: end }:
         </Step>
         <Step title="Remove the old secret from your servers" progress={progress('later', 'now')}>
           Wait a few minutes after the activation, then remove it from your receivers. The service itself
-          stops accepting it when the overlap ends
+          stops using it when the overlap ends
           {end ? (
             <>
               , on <Moment time={end} /> (<RelativeTime time={end} />)
@@ -388,13 +379,6 @@ function secretPage(overview: SecretsOverview, secret: string, reason: 'viewed' 
   };
 }
 
-const OVERLAPS = [1, 4, 12, 24, 48, 72, MAX_OVERLAP_HOURS];
-
-function inWords(hours: number): string {
-  if (hours % 24 === 0 && hours > 24) return `${hours / 24} days`;
-  return hours === 1 ? '1 hour' : `${hours} hours`;
-}
-
 @Controller(inEachEnvironment('api-credentials/:client_id/rotate'))
 class RotatePage extends ConfirmPage(API_CLIENT_PERMISSIONS.rotateApiSecret, RotationRequest) {
   @Inject() private readonly clients!: ApiClientsService;
@@ -404,31 +388,28 @@ class RotatePage extends ConfirmPage(API_CLIENT_PERMISSIONS.rotateApiSecret, Rot
     const overview = (): Promise<SecretsOverview> => this.clients.requireOverview(visit, params.client_id);
     const shown = await overview();
     const isInProgress = shown.overlapEndsAt !== null;
-    const none = { value: '0', label: 'None (after a leak)' };
-    const options = OVERLAPS.map((hours) => ({ value: String(hours), label: inWords(hours) }));
     return {
       title: `Rotate the ${environment} secret?`,
       parent: credentialsOf(environment),
       subject: shown,
       shows: secretsIn,
-      values: { overlap_hours: isInProgress ? 0 : DEFAULT_OVERLAP_HOURS },
       text: (
         <>
           <p>
             You get a new secret.{' '}
             {isInProgress
               ? 'A rotation is in progress, so you can only rotate without an overlap: both current secrets stop working immediately. To keep the overlap, cancel.'
-              : 'During the overlap, the old secret works too, and webhooks are signed with the old one until you activate the new one.'}
+              : isRestricted(shown)
+                ? 'During the overlap, webhooks are signed with the old one until you activate the new one.'
+                : 'During the overlap, the old secret works too, and webhooks are signed with the old one until you activate the new one.'}
           </p>
-          <SelectField
-            name="overlap_hours"
-            label="Overlap"
-            hint={
-              isInProgress
-                ? undefined
-                : 'You cannot extend it later. Without an overlap, requests with the old secret fail immediately.'
-            }
-            options={isInProgress ? [none] : [...options, none]}
+          <OverlapField
+            isInProgress={isInProgress}
+            hint={`You cannot extend it later. Without an overlap, ${
+              isRestricted(shown)
+                ? 'webhooks are signed with the new secret at once'
+                : 'requests with the old secret fail immediately'
+            }.`}
           />
         </>
       ),
@@ -471,6 +452,8 @@ class ActivatePage extends ConfirmPage(API_CLIENT_PERMISSIONS.activateApiSecret)
   }
 }
 
+const isRestricted = ({ client }: SecretsOverview): boolean => secretUseOf(client) === 'signing';
+
 const ACCEPTED_FOR: Readonly<Record<SecretUse, string>> = {
   everything: 'The secret is accepted for all requests, and signs webhooks.',
   signing: 'The secret only signs webhooks. Requests with it are refused like those with a wrong secret.',
@@ -484,15 +467,13 @@ class RestrictPage extends ConfirmPage(API_CLIENT_PERMISSIONS.restrictApiSecret)
     const { actor, environment, params } = visit;
     const overview = await this.clients.requireOverview(visit, params.client_id);
     const parent = credentialsOf(environment);
-    const isRestricted = secretUseOf(overview.client) === 'signing';
+    const isUndone = isRestricted(overview);
     return {
-      title: isRestricted
-        ? 'Accept the secret for requests again?'
-        : 'Restrict the secret to signing webhooks?',
+      title: isUndone ? 'Accept the secret for requests again?' : 'Restrict the secret to signing webhooks?',
       parent,
       subject: overview,
       shows: (current) => ({ Secret: ACCEPTED_FOR[secretUseOf(current.client)] }),
-      text: isRestricted ? (
+      text: isUndone ? (
         <p>Anyone who has the secret, such as a webhook receiver, can then use the whole API again.</p>
       ) : (
         <>
@@ -500,19 +481,20 @@ class RestrictPage extends ConfirmPage(API_CLIENT_PERMISSIONS.restrictApiSecret)
             Do this when all your programs send API keys. Within 5 seconds, requests with the secret are
             refused, so a secret that leaks from a receiver gives no access to the API. You can undo this.
           </p>
+          <RecentUse {...overview} />
           <Secrets {...overview} />
         </>
       ),
-      button: isRestricted ? 'Accept the secret' : 'Restrict to signing',
-      isDestructive: !isRestricted,
+      button: isUndone ? 'Accept the secret' : 'Restrict to signing',
+      isDestructive: !isUndone,
       perform: (_, check) =>
         this.clients.restrictSecretForUser(
           actor,
           overview.client.id,
-          isRestricted ? 'everything' : 'signing',
+          isUndone ? 'everything' : 'signing',
           check,
         ),
-      next: `${parent.path}?done=restricted`,
+      next: `${parent.path}?done=${isUndone ? 'accepted' : 'restricted'}`,
     };
   }
 }

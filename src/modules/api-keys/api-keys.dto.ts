@@ -72,6 +72,7 @@ export class TrustRequest extends UpdateKeyRequest {
     in: 'form',
     required: false,
     max: MAX_CLAIMS,
+    isByLine: true,
     items: { type: 'string' },
     validateItem: (item, name) =>
       typeof item === 'string' && item.length <= MAX_CLAIM_LENGTH && /^[^=]+=./.test(item)

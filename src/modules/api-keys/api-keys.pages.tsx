@@ -2,7 +2,6 @@ import { Controller, Get, Inject } from '@nestjs/common';
 import type { VNode } from 'preact';
 import { describeScope, SCOPES, type Scope } from '../../infrastructure/auth/index.js';
 import type { PlatformEnvironment } from '../../infrastructure/config/index.js';
-import { DEFAULT_OVERLAP_HOURS, MAX_OVERLAP_HOURS } from '../../infrastructure/crypto/index.js';
 import {
   Badge,
   ButtonLink,
@@ -18,6 +17,7 @@ import {
   ListPage,
   Moment,
   Notice,
+  OverlapField,
   pathWith,
   RelativeTime,
   SelectField,
@@ -52,6 +52,10 @@ import type { KeyTrust } from './key-trust.js';
 
 const pathOf = (environment: PlatformEnvironment, ...parts: string[]): string =>
   dashboardPath(environment, 'api-credentials', 'keys', ...parts);
+/** RFC 7523, section 2.1. */
+const JWT_BEARER = 'urn:ietf:params:oauth:grant-type:jwt-bearer';
+/** As the request log names the operation that refuses the tokens of workloads. */
+const TOKEN_OPERATION = 'POST /oauth/token';
 const listOf = (environment: PlatformEnvironment) => ({ title: 'API keys', path: pathOf(environment) });
 const pageOf = (environment: PlatformEnvironment, { id, name }: ApiKey) => ({
   title: name,
@@ -66,6 +70,8 @@ class KeysPage extends ListPage(KEY_PERMISSIONS.listApiKeys) {
   describe(visit: PageVisit): ListDescription<ApiKey> {
     const { environment } = visit;
     const now = this.clock.now();
+    const log = (filters: Readonly<Record<string, string>>): string =>
+      pathWith(dashboardPath(environment, 'request-logs'), { type: 'request' }, filters);
     const add = (
       <>
         <ButtonLink
@@ -88,17 +94,15 @@ class KeysPage extends ListPage(KEY_PERMISSIONS.listApiKeys) {
       messages: { ended: 'The key was ended. Every process refuses it within 5 seconds.' },
       rows: async () => {
         const client = await this.keys.clientOf(visit);
-        const refused = `${dashboardPath(environment, 'request-logs')}?type=request&status_code=401`;
-        return {
-          data: client ? await this.keys.list(client.clientId) : [],
-          below: (
-            <p>
-              <a href={refused}>The log entries of refused requests</a> show the reason, and the address that
-              sent the request.
-            </p>
-          ),
-        };
+        return { data: client ? await this.keys.list(client.clientId) : [] };
       },
+      after: (
+        <p>
+          The log entries of <a href={log({ status_code: '401' })}>requests with a refused key</a> and of{' '}
+          <a href={log({ operation: TOKEN_OPERATION, status_code: '400' })}>refused workload tokens</a> show
+          the reason, and the address that sent the request.
+        </p>
+      ),
       columns: [
         {
           title: 'Name',
@@ -106,10 +110,10 @@ class KeysPage extends ListPage(KEY_PERMISSIONS.listApiKeys) {
           cell: ({ name }) => name,
           to: ({ id }) => pathOf(environment, id),
         },
-        { title: 'Status', kind: 'text', cell: (key) => <Status of={key} now={now} /> },
-        { title: 'Scopes', kind: 'text', isOnDeskOnly: true, cell: ({ scopes }) => scopes.join(', ') },
+        { title: 'Status', kind: 'address', cell: (key) => <Status of={key} now={now} /> },
+        { title: 'Scopes', kind: 'address', isOnDeskOnly: true, cell: ({ scopes }) => scopes.join(', ') },
         { title: 'Last used', kind: 'time', cell: ({ lastUsedAt }) => lastUsedAt ?? 'Never' },
-        { title: 'Created', kind: 'time', isOnDeskOnly: true, cell: ({ createdAt }) => createdAt },
+        { title: 'Created', kind: 'time', isOnWideOnly: true, cell: ({ createdAt }) => createdAt },
       ],
       empty: {
         title: 'No API keys yet',
@@ -120,11 +124,12 @@ class KeysPage extends ListPage(KEY_PERMISSIONS.listApiKeys) {
 }
 
 function Status({ of: key, now }: { readonly of: ApiKey; readonly now: Date }): VNode {
-  const { expiresAt, rotatedAt } = key;
+  const { expiresAt, rotatedAt, trust } = key;
   if (!isActive(key, now)) return <Badge tone="bad">{key.revokedAt ? 'Ended' : 'Expired'}</Badge>;
   return (
     <>
       <Badge tone={rotatedAt ? 'warn' : 'good'}>{rotatedAt ? 'Replaced' : 'Active'}</Badge>
+      {trust ? ' workload' : null}
       {expiresAt ? (
         <>
           {' '}
@@ -156,10 +161,10 @@ function Choices({ path, parameter, options }: ChoicesProps): VNode {
   );
 }
 
-/** Scopes of common programs. */
-const profiles = (): Readonly<
-  Record<string, { readonly label: string; readonly scopes: readonly Scope[] }>
-> => ({
+/** Scopes of common programs. The audit log is an operation for production. */
+const profiles = (
+  environment: PlatformEnvironment,
+): Readonly<Record<string, { readonly label: string; readonly scopes: readonly Scope[] }>> => ({
   backend: {
     label: 'Backend',
     scopes: [
@@ -176,11 +181,13 @@ const profiles = (): Readonly<
       'users:identify',
     ],
   },
-  ci: {
-    label: 'Webhooks in CI',
-    scopes: ['request_logs:read', 'webhook_endpoints:read', 'webhook_endpoints:write', 'webhook_events:read'],
+  ci: { label: 'Webhooks in CI', scopes: ['webhook_endpoints:read', 'webhook_endpoints:write'] },
+  read: {
+    label: 'Read only',
+    scopes: SCOPES.filter(
+      (scope) => scope.endsWith(':read') && (environment === 'production' || scope !== 'audit_logs:read'),
+    ),
   },
-  read: { label: 'Read only', scopes: SCOPES.filter((scope) => scope.endsWith(':read')) },
 });
 
 @Controller(inEachEnvironment('api-credentials/keys/new'))
@@ -190,11 +197,12 @@ class NewKeyPage extends FormPage(KEY_PERMISSIONS.createApiKey, CreateKeyRequest
   /** @param visit.query `profile`: which scopes are selected */
   describe(visit: PageVisit): FormDescription<CreateKeyRequest> {
     const { environment, query } = visit;
-    const profile = Object.entries(profiles()).find(([name]) => name === query['profile'])?.[1];
+    const options = profiles(environment);
+    const profile = Object.entries(options).find(([name]) => name === query['profile'])?.[1];
     return {
       title: 'Create an API key',
       parent: listOf(environment),
-      text: <Choices path={pathOf(environment, 'new')} parameter="profile" options={profiles()} />,
+      text: <Choices path={pathOf(environment, 'new')} parameter="profile" options={options} />,
       fields: (
         <>
           <Fields scopes={profile?.scopes ?? []} />
@@ -224,13 +232,13 @@ interface Preset {
   readonly note?: string;
 }
 
-/** The platforms that issue tokens to workloads. */
+/** The platforms that issue tokens to workloads. `problemWithSubject` refuses the placeholders in angle brackets. */
 const PRESETS: Readonly<Record<string, Preset>> = {
   github: {
     label: 'GitHub Actions',
     values: {
       issuer: 'https://token.actions.githubusercontent.com',
-      subject: 'repo:OWNER@OWNER_ID/REPOSITORY@REPOSITORY_ID:ref:refs/heads/main',
+      subject: 'repo:<owner>@<owner ID>/<repository>@<repository ID>:ref:refs/heads/main',
     },
     note: 'The subject of older repositories has no “@” and no IDs, unless they were renamed or transferred since July 15, 2026, or have opted in.',
   },
@@ -238,12 +246,15 @@ const PRESETS: Readonly<Record<string, Preset>> = {
     label: 'GitLab',
     values: {
       issuer: 'https://gitlab.com',
-      subject: 'project_path:GROUP/PROJECT:ref_type:branch:ref:main',
+      subject: 'project_path:<group>/<project>:ref_type:branch:ref:main',
     },
   },
   kubernetes: {
     label: 'Kubernetes',
-    values: { issuer: 'https://ISSUER-OF-THE-CLUSTER', subject: 'system:serviceaccount:NAMESPACE:NAME' },
+    values: {
+      issuer: 'https://<issuer of the cluster>',
+      subject: 'system:serviceaccount:<namespace>:<name>',
+    },
   },
 };
 
@@ -341,14 +352,19 @@ class TryTokenPage extends FormPage(KEY_PERMISSIONS.createApiKey, TryTokenReques
           title: isAccepted ? 'The token is accepted' : 'The token is not accepted',
           parent,
           content: (
-            <Details
-              entries={rules.map(({ rule, problem }) => [
-                rule,
-                <>
-                  <Badge tone={problem ? 'bad' : 'good'}>{problem ? 'No' : 'Yes'}</Badge> {problem}
-                </>,
-              ])}
-            />
+            <>
+              <Details
+                entries={rules.map(({ rule, problem }) => [
+                  rule,
+                  <>
+                    <Badge tone={problem ? 'bad' : 'good'}>{problem ? 'No' : 'Yes'}</Badge> {problem}
+                  </>,
+                ])}
+              />
+              <ButtonLink to={pathOf(environment, key.id, 'try')} kind="second">
+                Try another token
+              </ButtonLink>
+            </>
           ),
         };
       },
@@ -377,8 +393,8 @@ function Fields({ scopes }: { readonly scopes: readonly Scope[] }): VNode {
   );
 }
 
-/** The key in plain text. This page is the response to a form, so the key is in no address. */
-function issuedPage(environment: PlatformEnvironment, { stored, token }: IssuedKey): Page {
+/** The key in plain text. This page is the response to a form, so the key is in no address. @param replaced by a rotation */
+function issuedPage(environment: PlatformEnvironment, { stored, token }: IssuedKey, replaced?: ApiKey): Page {
   return {
     title: 'The new API key',
     parent: listOf(environment),
@@ -387,6 +403,11 @@ function issuedPage(environment: PlatformEnvironment, { stored, token }: IssuedK
         <Notice kind="good">
           Copy the key of {isolated(stored.name)} now. You cannot see it again after you leave this page.
         </Notice>
+        {replaced?.expiresAt && replaced.rotatedAt && replaced.rotatedAt < replaced.expiresAt ? (
+          <p>
+            The old key works until <Moment time={replaced.expiresAt} />.
+          </p>
+        ) : null}
         <CodeBlock title="API key" code={token} />
         <CodeBlock title="Client ID" code={stored.clientId} />
         <p>
@@ -403,6 +424,7 @@ function issuedPage(environment: PlatformEnvironment, { stored, token }: IssuedK
 class KeyPage {
   constructor(
     private readonly keys: ApiKeysService,
+    private readonly assertions: AssertionsService,
     private readonly roles: CurrentRoles,
     private readonly clock: Clock,
   ) {}
@@ -412,7 +434,8 @@ class KeyPage {
   async show(@Visit() visit: PageVisit<'id'>): Promise<PageResponse> {
     const { environment } = visit;
     const key = await this.keys.requireIn(visit, visit.params.id);
-    const { creatorId, createdBy, lastUsedAt, lastUsedIp, expiresAt } = key;
+    const { creatorId, revokedAt, expiresAt, trust } = key;
+    const endpoint = this.assertions.tokenEndpoint;
     const now = this.clock.now();
     const isGone = creatorId !== null && !(await this.roles.currentRole(creatorId, now));
     const to = (action: string): string => pathOf(environment, key.id, action);
@@ -428,24 +451,14 @@ class KeyPage {
         <>
           <Details
             entries={[
-              ['Status', <Status key="status" of={key} now={now} />],
-              ...Object.entries(versionOf(key)),
-              ['Created', <Moment key="created" time={key.createdAt} />],
-              [
-                'Created by',
-                `${createdBy}${isGone ? ', who no longer has access. The key still works.' : ''}`,
-              ],
-              ['Expires', expiresAt ? <Moment key="expires" time={expiresAt} /> : 'Never'],
-              [
-                'Last used',
-                lastUsedAt ? (
-                  <>
-                    <RelativeTime time={lastUsedAt} /> by {lastUsedIp}
-                  </>
-                ) : (
-                  'Never'
-                ),
-              ],
+              ...Object.entries({
+                ...versionOf(key),
+                ...(trust?.audience === null && { Audience: endpoint }),
+              }),
+              ...useOf(key, now, isGone ? ', who no longer has access. The key still works.' : ''),
+              revokedAt
+                ? ['Ended', <Moment key="ended" time={revokedAt} />]
+                : ['Expires', expiresAt ? <Moment key="expires" time={expiresAt} /> : 'Never'],
               [
                 'Requests',
                 <a key="requests" href={pathWith(log, { api_key: key.name }, { period: '7d' })}>
@@ -454,16 +467,22 @@ class KeyPage {
               ],
             ]}
           />
-          {key.revokedAt ? null : (
+          {trust && !revokedAt ? (
+            <CodeBlock
+              title="Exchange a token of the workload for an access token"
+              code={`curl -sS ${endpoint} -d client_id=${key.clientId} \\\n  -d grant_type=${JWT_BEARER} \\\n  --data-urlencode "assertion=$token"`}
+            />
+          ) : null}
+          {revokedAt ? null : (
             <div class="actions">
               <ButtonLink
                 permission={KEY_PERMISSIONS.updateApiKey}
-                to={to(key.trust ? 'workload' : 'edit')}
+                to={to(trust ? 'workload' : 'edit')}
                 kind="second"
               >
                 Edit
               </ButtonLink>
-              {key.trust ? (
+              {trust ? (
                 <ButtonLink permission={KEY_PERMISSIONS.createApiKey} to={to('try')} kind="second">
                   Try a token
                 </ButtonLink>
@@ -482,6 +501,24 @@ class KeyPage {
     };
   }
 }
+
+/** What tells a key from its successor, which has the same name, scopes and addresses. */
+const useOf = (key: ApiKey, now: Date, ofCreator = '') =>
+  [
+    ['Status', <Status key="status" of={key} now={now} />],
+    ['Created', <Moment key="created" time={key.createdAt} />],
+    ['Created by', `${key.createdBy}${ofCreator}`],
+    [
+      'Last used',
+      key.lastUsedAt ? (
+        <>
+          <RelativeTime time={key.lastUsedAt} /> by {key.lastUsedIp}
+        </>
+      ) : (
+        'Never'
+      ),
+    ],
+  ] as const;
 
 /** The values that can be changed. */
 const versionOf = ({ name, scopes, ipRanges, trust }: ApiKey): ShownValues => ({
@@ -557,11 +594,10 @@ class EditTrustPage extends FormPage(KEY_PERMISSIONS.updateApiKey, TrustRequest)
   }
 }
 
-const OVERLAPS = [0, 1, 4, DEFAULT_OVERLAP_HOURS, 72, MAX_OVERLAP_HOURS];
-
 @Controller(inEachEnvironment('api-credentials/keys/:id/rotate'))
 class RotateKeyPage extends ConfirmPage(KEY_PERMISSIONS.rotateApiKey, RotationRequest) {
   @Inject() private readonly keys!: ApiKeysService;
+  @Inject() private readonly clock!: Clock;
 
   async describe(visit: PageVisit<'id'>): Promise<Confirmation<ApiKey, RotationRequest>> {
     const { environment } = visit;
@@ -571,24 +607,19 @@ class RotateKeyPage extends ConfirmPage(KEY_PERMISSIONS.rotateApiKey, RotationRe
       parent: pageOf(environment, key),
       subject: key,
       shows: versionOf,
-      values: { overlap_hours: DEFAULT_OVERLAP_HOURS },
       text: (
         <>
+          <Details entries={useOf(key, this.clock.now())} />
           <p>You get a new key with the same name, scopes and addresses. Both work until the overlap ends.</p>
-          <SelectField
-            name="overlap_hours"
-            label="Overlap"
-            options={OVERLAPS.map((hours) => ({
-              value: String(hours),
-              label: hours === 0 ? 'None (after a leak)' : hours === 1 ? '1 hour' : `${hours} hours`,
-            }))}
-          />
+          <OverlapField isInProgress={false} />
         </>
       ),
       button: 'Rotate key',
       isDestructive: false,
-      perform: async ({ overlap_hours: hours }, check) =>
-        issuedPage(environment, await this.keys.rotateForUser(visit, key.id, hours, check)),
+      perform: async ({ overlap_hours: hours }, check) => {
+        const issued = await this.keys.rotateForUser(visit, key.id, hours, check);
+        return issuedPage(environment, issued, await this.keys.requireIn(visit, key.id));
+      },
     };
   }
 }
@@ -596,6 +627,7 @@ class RotateKeyPage extends ConfirmPage(KEY_PERMISSIONS.rotateApiKey, RotationRe
 @Controller(inEachEnvironment('api-credentials/keys/:id/end'))
 class EndKeyPage extends ConfirmPage(KEY_PERMISSIONS.endApiKey) {
   @Inject() private readonly keys!: ApiKeysService;
+  @Inject() private readonly clock!: Clock;
 
   async describe(visit: PageVisit<'id'>): Promise<Confirmation<ApiKey>> {
     const { environment } = visit;
@@ -605,7 +637,15 @@ class EndKeyPage extends ConfirmPage(KEY_PERMISSIONS.endApiKey) {
       parent: pageOf(environment, key),
       subject: key,
       shows: versionOf,
-      text: 'Requests with the key fail within 5 seconds, and access tokens that were issued for it at once. You cannot undo this.',
+      text: (
+        <>
+          <Details entries={useOf(key, this.clock.now())} />
+          <p>
+            Requests with the key fail within 5 seconds, and access tokens that were issued for it at once.
+            You cannot undo this.
+          </p>
+        </>
+      ),
       button: 'End key',
       perform: (_, check) => this.keys.end(visit, key.id, check),
       next: `${listOf(environment).path}?done=ended`,

@@ -61,8 +61,9 @@ export class AssertionsService {
     try {
       const issuer = issuerOf(assertion);
       const keys = (await this.trustingKeys(client.clientId)).filter(({ trust }) => trust.issuer === issuer);
-      if (issuer === undefined || keys.length === 0)
-        throw new RefusedAssertion('No API key trusts the issuer of the token.');
+      if (issuer === undefined)
+        throw new RefusedAssertion('The token is malformed: it is not a JWT that names its issuer.');
+      if (keys.length === 0) throw new RefusedAssertion('No API key trusts the issuer of the token.');
       return await this.accept(keys, await this.issuers.claimsOf(issuer, assertion), request, check);
     } catch (error) {
       if (!(error instanceof RefusedAssertion)) throw error;

@@ -26,8 +26,13 @@ export const MAX_CLAIMS = 5;
 export const MAX_CLAIM_LENGTH = 256;
 const LIMIT = 100;
 
-/** Returns the problem with the subject of a trust: a prefix without a boundary would match other names that begin alike. */
+/**
+ * Returns the problem with the subject of a trust: a placeholder of a preset matches no token, and a prefix without a boundary would match
+ * other names that begin alike.
+ */
 export function problemWithSubject(subject: string): string | undefined {
+  const [placeholder] = /<[^>]+>/.exec(subject) ?? [];
+  if (placeholder !== undefined) return `Replace ${placeholder} with your own value.`;
   return subject.endsWith('*') && !/.[:/]\*$/.test(subject)
     ? 'The beginning of a subject must end with “:” or “/” before the “*”.'
     : undefined;

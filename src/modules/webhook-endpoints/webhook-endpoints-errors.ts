@@ -27,7 +27,8 @@ export const WEBHOOK_ENDPOINT_DISABLED = kind(409, 'WEBHOOK_ENDPOINT_DISABLED', 
 
 export const WEBHOOK_ENDPOINT_KEY_ROTATING = kind(409, 'WEBHOOK_ENDPOINT_KEY_ROTATING', {
   when: 'A rotation was requested while the previous key of the webhook endpoint still signs.',
-  message: 'A rotation is in progress: the previous key still signs. An overlap of 0 hours ends it at once.',
+  message:
+    'A rotation is in progress: the previous key still signs. A rotation with an overlap of 0 hours makes a third key, and both others stop signing at once.',
 });
 
 declare module '../../infrastructure/errors/index.js' {

@@ -9,7 +9,7 @@ import { rememberSecret } from '../../support/runner/run-directory.js';
 import { useTestApp, type Login, useLogin } from '../../support/test-app.js';
 
 const ROTATION_IN_PROGRESS =
-  'A rotation is in progress: the previous secret is still accepted. An overlap of 0 hours ends it at once.';
+  'A rotation is in progress: the previous secret is still accepted. A rotation with an overlap of 0 hours makes a third secret, and ends both others at once.';
 const DAY_OF_OVERLAP = { overlap_hours: '24' };
 
 const service = useTestApp();

@@ -1,4 +1,3 @@
-import { ApiClientsService } from '../../../src/modules/api-clients/index.js';
 import { ApiKeysService } from '../../../src/modules/api-keys/index.js';
 import { rememberSecret } from '../../support/runner/run-directory.js';
 import { basic, useTestApp } from '../../support/test-app.js';
@@ -16,7 +15,7 @@ describe('The pages of API keys', () => {
   it('create a key, show it once, change, rotate and end it', async () => {
     const admin = await visitorWithRole(service, 'admin');
     const form = await admin.get(`${PATH}/new?profile=ci`);
-    expect(form.text.match(/ checked/g)).toHaveLength(4);
+    expect(form.text.match(/ checked/g)).toHaveLength(2);
     const refused = await admin.submit(`${PATH}/new`, { name: 'Deploy' });
     expect([refused.status, refused.text]).toEqual([400, expect.stringContaining('Deploy')]);
     const fields = {
@@ -54,11 +53,46 @@ describe('The pages of API keys', () => {
     const rotated = await admin.fill(`${own}/rotate`, { overlap_hours: '1' });
     const successor = keyIn(rotated.text);
     expect([await statusOf(secret), await statusOf(successor)]).toEqual([200, 200]);
+    expect(rotated.text).toMatch(/The old key works until <time datetime="[^"]+" title="in 59 minutes">/);
     expect((await admin.get(PATH)).text).toContain('Replaced');
-    const ended = await admin.fill(`${own}/end`, {});
-    expect(ended.location).toBe(`${PATH}?done=ended`);
+    // The old and the new key have the same name, scopes and addresses.
+    const confirmation = await admin.get(`${own}/end`);
+    for (const part of ['Replaced', '<dt>Created</dt>', '<dt>Created by</dt>', ' by 127.0.0.1'])
+      expect(confirmation.text).toContain(part);
+    const confirmed = await admin.fill(`${own}/end`, {});
+    expect(confirmed.location).toBe(`${PATH}?done=ended`);
     expect((await admin.get(PATH)).text).not.toContain('Replaced');
-    expect((await admin.get(own)).text).toContain('Ended');
+    const ended = await admin.get(own);
+    expect(ended.text).toMatch(/<dt>Ended<\/dt>\s*<dd><time datetime=/);
+    expect(ended.text).not.toContain('<dt>Expires</dt>');
+  });
+
+  it('report all problems of a form at once, each at its field', async () => {
+    const admin = await visitorWithRole(service, 'admin');
+    const { status, text } = await admin.fill(`${PATH}/new`, { ip_ranges: '127.0.0.1, office' });
+    const problemAt = (name: string): unknown =>
+      new RegExp(`id="${name}-error" class="error">([^<]*)<`).exec(text)?.[1];
+    expect([status, problemAt('name'), problemAt('scopes\\[\\]'), problemAt('ip_ranges')]).toEqual([
+      400,
+      'The “Name” field is required.',
+      'The “Scopes” field is required.',
+      '“office” is neither an IP address nor a range, such as 203.0.113.0/24.',
+    ]);
+  });
+
+  it('offer only scopes that the environment has', async () => {
+    const admin = await visitorWithRole(service, 'admin');
+    const selected = async (environment: string): Promise<string[]> => {
+      const page = `/dashboard/${environment}/api-credentials/keys/new?profile=read`;
+      return [...(await admin.get(page)).text.matchAll(/value="([a-z_:]+)" checked/g)].map(
+        ([, scope = '']) => scope,
+      );
+    };
+    const inProduction = await selected('production');
+    expect(inProduction).toContain('audit_logs:read');
+    expect(await selected('development')).toEqual(
+      inProduction.filter((scope) => scope !== 'audit_logs:read'),
+    );
   });
 
   it('let no name of a key rewrite the sentence around it', async () => {
@@ -102,10 +136,29 @@ describe('The pages of API keys', () => {
     const page = '/dashboard/production/api-credentials';
     await service.request('/merchants', { as: service.production });
     const restrict = `${page}/${service.production.clientId}/restrict`;
-    expect((await owner.get(restrict)).text).toContain('from 127.0.0.1');
+    const asked = await owner.get(restrict);
+    expect(asked.text).toContain('from 127.0.0.1');
+    expect(asked.text).toMatch(
+      /A program sent the secret in the last 24 hours \(<time.*Its requests will fail/,
+    );
     expect((await owner.submit(restrict)).location).toBe(`${page}?done=restricted`);
-    expect((await owner.get(page)).text).toContain('The secret only signs webhooks.');
-    await service.app.get(ApiClientsService).restrictSecret(service.production.clientId, 'everything');
+    const restricted = await owner.get(`${page}?done=restricted`);
+    expect(restricted.text).toContain('The secret only signs webhooks.');
+    expect(restricted.text).toContain('From now on, the secret only signs webhooks.');
+    for (const outdated of [
+      'with an API key or the secret',
+      'Then restrict the secret',
+      'let your programs send',
+    ])
+      expect(restricted.text).not.toContain(outdated);
+    const rotate = await owner.get(`${page}/${service.production.clientId}/rotate`);
+    for (const outdated of ['the old secret works too', 'requests with the old secret'])
+      expect(rotate.text).not.toContain(outdated);
+    expect((await owner.fill(restrict, {})).location).toBe(`${page}?done=accepted`);
+    const accepted = await owner.get(`${page}?done=accepted`);
+    expect(accepted.text).toContain('The secret is accepted for requests again.');
+    for (const now of ['with an API key or the secret', 'let your programs send'])
+      expect(accepted.text).toContain(now);
     const admin = await visitorWithRole(service, 'admin');
     expect((await admin.get(restrict)).status).toBe(403);
   });

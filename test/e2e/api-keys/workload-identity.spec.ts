@@ -7,7 +7,7 @@ import { auditEntries } from '../../support/logs/audited.js';
 import { moveClock } from '../../support/clock.js';
 import { sendForm } from '../../support/logins/device-flow.js';
 import { rememberSecret } from '../../support/runner/run-directory.js';
-import { newKeys, startTestApp, useTestApp, type TestApp } from '../../support/test-app.js';
+import { basic, newKeys, startTestApp, useTestApp, type TestApp } from '../../support/test-app.js';
 import { StubIssuer } from '../../support/logins/stub-issuer.js';
 import { visitorWithRole } from '../../support/pages/visitor.js';
 
@@ -269,6 +269,25 @@ describe('The token of a workload', () => {
     expect(issuer.requests).not.toContain('/evil');
   });
 
+  it('that is no JWT has a reason that says so', async () => {
+    const client = await trust();
+    expect(await outcome(client, 'abc')).toBe('invalid_grant');
+    expect(await lastReason(client.clientId)).toContain('The token is malformed');
+  });
+
+  it('gets no scope that the key lacks, and the error names it', async () => {
+    const client = await trust();
+    const scope = 'request_logs:read audit_logs:read <other>';
+    const { status, body } = await exchange(client, await issuer.sign(claims()), service, { scope });
+    expect([status, body]).toEqual([
+      400,
+      expect.objectContaining({
+        error: 'invalid_scope',
+        error_description: 'The API key lacks the scope audit_logs:read.',
+      }),
+    ]);
+  });
+
   it('is accepted only from the addresses of the key', async () => {
     const client = await trust({}, service, ['203.0.113.0/24']);
     expect(await outcome(client, await issuer.sign(claims()))).toBe('invalid_grant');
@@ -414,7 +433,7 @@ describe('The pages of workloads', () => {
     const form = await admin.get(`${PATH}/workload?preset=github`);
     for (const part of [
       'https://token.actions.githubusercontent.com',
-      'repo:OWNER@OWNER_ID/REPOSITORY@REPOSITORY_ID:ref:refs/heads/main',
+      'repo:&lt;owner>@&lt;owner ID>/&lt;repository>@&lt;repository ID>:ref:refs/heads/main',
       'since July 15, 2026',
     ])
       expect(form.text).toContain(part);
@@ -422,23 +441,64 @@ describe('The pages of workloads', () => {
     const fields = { name: 'Deployment', 'scopes[]': 'webhook_endpoints:write', issuer: issuer.url };
     const evil = await admin.submit(`${PATH}/workload`, { ...fields, subject: 'repo:example/shop*' });
     expect([evil.status, evil.text]).toEqual([400, expect.stringContaining('must end with “:” or “/”')]);
+    const unfilled = await admin.submit(`${PATH}/workload`, {
+      ...fields,
+      subject: 'repo:example@1/shop@<repository ID>:ref:refs/heads/main',
+    });
+    expect([unfilled.status, unfilled.text]).toEqual([
+      400,
+      expect.stringMatching(/id="subject-error"[^>]*>Replace &lt;repository ID> with your own value\./),
+    ]);
+    const wrong = await admin.submit(`${PATH}/workload`, {
+      ...fields,
+      subject: 'repo:example/shop:*',
+      claims: 'environment production',
+    });
+    expect(wrong.text).toContain('“environment production” must be the name of a claim');
     const created = await admin.submit(`${PATH}/workload`, {
       ...fields,
       subject: 'repo:example/shop:*',
-      claims: 'repository=example/shop',
+      claims: 'repository=example/shop\r\n workflow=Deploy, and test \r\n',
     });
     expect(created.status).toBe(303);
     const page = created.location?.replace(/\?.*/, '') ?? '';
     const shown = await admin.get(page);
-    expect(shown.text).toContain('repo:example/shop:*');
+    expect(shown.text).toContain('workflow=Deploy, and test');
+    for (const part of [
+      'repo:example/shop:*',
+      `${service.baseUrl}/oauth/token`,
+      `-d client_id=${service.production.clientId}`,
+    ])
+      expect(shown.text).toContain(part);
     expect(shown.text).not.toContain(`${page}/rotate`);
-    const good = await admin.fill(`${page}/try`, { token: await issuer.sign(claims()) });
+    const workflow = { workflow: 'Deploy, and test' };
+    const good = await admin.fill(`${page}/try`, { token: await issuer.sign(claims(workflow)) });
     expect(good.text).toContain('The token is accepted');
-    const bad = await admin.submit(`${page}/try`, { token: await issuer.sign(claims({ repository: 'x' })) });
+    expect(good.text).toContain(`href="${page}/try"`);
+    const other = { ...workflow, repository: 'x' };
+    const bad = await admin.submit(`${page}/try`, { token: await issuer.sign(claims(other)) });
     expect(bad.text).toContain('The token is not accepted');
     expect(bad.text).toContain('It is “x”.');
     const forged = await admin.submit(`${page}/try`, { token: 'a.b.c' });
     expect(forged.text).toContain('malformed');
+  });
+
+  it('link to the entries of refused keys and tokens', async () => {
+    const admin = await visitorWithRole(service, 'admin');
+    const { clientId } = service.production;
+    await outcome({ clientId }, 'abc');
+    const wrong = basic({ clientId, secret: 'wrong' });
+    await service.request('/merchants', { headers: { authorization: wrong } });
+    const list = await admin.get(PATH);
+    const links = [...list.text.matchAll(/href="([^"]*\/request-logs\?[^"]*)"/g)].map(([, link = '']) =>
+      link.replaceAll('&amp;', '&'),
+    );
+    const pages = await Promise.all(links.map(async (link) => (await admin.get(link)).text));
+    expect(
+      pages.map((text) =>
+        ['GET /merchants', 'POST /oauth/token'].filter((each) => text.includes(`>${each}</a>`)),
+      ),
+    ).toEqual([['GET /merchants'], ['POST /oauth/token']]);
   });
 
   it('change a trust, which holds at once and is in the audit log', async () => {

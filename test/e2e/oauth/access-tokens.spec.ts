@@ -286,11 +286,11 @@ describe('Access tokens', () => {
   it.each([
     [
       {},
-      'The request has no credentials. Send the access token with the Bearer scheme in the Authorization header, or log in.',
+      'The request has no credentials. Send the access token or an API key with the Bearer scheme in the Authorization header, or log in.',
     ],
     [
       { authorization: 'Basic aWQ6c2VjcmV0' },
-      'The Authorization header must use the Bearer scheme, with the access token.',
+      'The Authorization header must use the Bearer scheme, with the access token or an API key.',
     ],
     [{ cookie: 'session=made-up' }, 'The login has ended or is not complete. Log in again.'],
   ])('are required: %j', async (headers, message) => {

@@ -1,5 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
+import type { OpenAPIObject } from '@nestjs/swagger';
+import { documentedOperationAt } from '../../../src/infrastructure/openapi/index.js';
+import { readProjectFile } from '../../../src/infrastructure/project-files/index.js';
 import { HOUR } from '../../../src/infrastructure/time/index.js';
 import type { AttributedClient } from '../../../src/infrastructure/http/index.js';
 import type { AnyEvent } from '../../../src/infrastructure/event-catalog/index.js';
@@ -8,6 +11,7 @@ import {
   REQUEST_LOG_QUERY_TIMEOUT,
   RequestLogRepository,
 } from '../../../src/modules/request-logs/index.js';
+import { curlOfRequest } from '../../../src/modules/request-logs/pages/curl-command.js';
 import { safeRedirectPath } from '../../../src/modules/dashboard-login/safe-redirect-path.js';
 import { WebhookPublisher } from '../../../src/modules/webhooks/index.js';
 import { fillRequestLog, loggedAttempt, loggedRequest } from '../../support/logs/request-log-entries.js';
@@ -34,6 +38,11 @@ beforeAll(async () => {
 beforeEach(() => service.database.query('DELETE FROM request_log'));
 
 const ago = (milliseconds: number): Date => new Date(Date.now() - milliseconds);
+
+interface DocumentedOperation {
+  readonly requestBody?: { readonly content: object };
+  readonly security: readonly object[];
+}
 
 /** Adds requests of users that are named by their number, the newest last. */
 const addRequests = (count: number, change = {}): Promise<void> =>
@@ -407,8 +416,50 @@ describe('The page of a request log entry', () => {
     expect(text).not.toContain('id="tab-response"');
   });
 
+  it('repeats each operation with credentials that it accepts, and a body of its type', () => {
+    const document = JSON.parse(readProjectFile('openapi.json')) as OpenAPIObject;
+    const operations = Object.entries(document.paths).flatMap(([path, item]) =>
+      Object.entries(item as Record<string, DocumentedOperation>).map(
+        ([method, operation]) => [method.toUpperCase(), path, operation] as const,
+      ),
+    );
+    expect(operations.length).toBeGreaterThan(50);
+    for (const [method, path, { requestBody, security }] of operations) {
+      const filled = path.replaceAll(/\{\w+\}/g, randomUUID());
+      const entry = { method, path: filled, secret_version: null };
+      const curl = curlOfRequest(entry, service.baseUrl, documentedOperationAt(method, filled));
+      const schemes = security.flatMap((each) => Object.keys(each));
+      const sent = curl.includes('-u "$client_id:$key"')
+        ? 'basic'
+        : curl.includes('Bearer $key')
+          ? 'bearer'
+          : undefined;
+      expect([path, sent]).toEqual([path, ['basic', 'bearer'].find((each) => schemes.includes(each))]);
+      const [type] = Object.keys(requestBody?.content ?? {});
+      const body = { 'application/json': 'body.json', 'application/x-www-form-urlencoded': 'body.txt' }[
+        type ?? ''
+      ];
+      expect([path, /-d @(.+)/.exec(curl)?.[1]]).toEqual([path, body]);
+    }
+  });
+
+  it.each([
+    ['an access token', '/oauth/token', 'POST', '-d @body.txt', 'add -u "$client_id:$key".'],
+    ['the dashboard API', '/me', 'GET', '-H "Authorization: Bearer $key"', 'or to an access token.'],
+    ['the platform API', '/merchants', 'GET', '-u "$client_id:$key"', 'or the secret if it is accepted'],
+  ])(
+    'shows a refused request of %s with credentials that may work',
+    async (_, path, method, option, hint) => {
+      await addRequests(1, { statusCode: 401, path, method });
+      const text = (await openNewest()).replaceAll('&quot;', '"');
+      expect(text).toContain(option);
+      expect(text).toContain(hint);
+      expect(text).not.toContain('$secret');
+    },
+  );
+
   it('shows an API request with a curl command without secrets', async () => {
-    await addRequests(1, { statusCode: 401 });
+    await addRequests(1, { statusCode: 401, secretVersion: 1 });
     const text = await openNewest();
     expect(text).toContain('The credentials were missing or wrong.');
     expect(text).toContain(`'${service.baseUrl}/mcp/tokens/create'`);

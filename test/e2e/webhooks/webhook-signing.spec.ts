@@ -24,7 +24,7 @@ const EVENT: AnyEvent = {
 const ROTATING = error(
   'WEBHOOK_ENDPOINT_ERROR',
   'WEBHOOK_ENDPOINT_KEY_ROTATING',
-  'A rotation is in progress: the previous key still signs. An overlap of 0 hours ends it at once.',
+  'A rotation is in progress: the previous key still signs. A rotation with an overlap of 0 hours makes a third key, and both others stop signing at once.',
 );
 
 interface Endpoint extends Record<string, unknown> {

@@ -360,7 +360,7 @@ describe('The pages about signing keys', () => {
     expect(page).toContain('A rotation is in progress.');
     expect(page).toContain('Activate new key');
     const again = await visitor.submit(`${path}/rotate-key`, { signing: 'ed25519', overlap_hours: '24' });
-    expect([again.status, textOf(again)]).toEqual([409, expect.stringContaining('An overlap of 0 hours')]);
+    expect([again.status, textOf(again)]).toEqual([409, expect.stringContaining('an overlap of 0 hours')]);
     expect((await visitor.fill(`${path}/activate-key`, {})).status).toBe(303);
     expect(textOf(await visitor.get(path))).not.toContain('Activate new key');
     const ended = await visitor.fill(`${path}/rotate-key`, { signing: 'client', overlap_hours: '0' });

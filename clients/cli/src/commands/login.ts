@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import { EXIT, Failure, usage } from '../failures.js';
+import { EXIT, Failure, reportOf, usage } from '../failures.js';
 import { clientOf } from '../http.js';
 import { action, type Session } from '../program.js';
 import { checkedUrl, isSameOrigin, type Environment } from '../settings.js';
@@ -44,6 +44,9 @@ export function addLogin(program: Command): void {
     .action(action(accessToken));
 }
 
+const REFUSED_FILE =
+  'Check the client_id and the secret of the file. If the secret only signs webhooks, set MCS_CLIENT_ID and MCS_API_KEY instead.';
+
 interface LoginOptions {
   readonly open?: boolean;
   readonly scope?: string;
@@ -80,9 +83,13 @@ async function storeCredentials(
     baseUrl: dashboardUrl ?? baseUrl,
     clientId,
     clientSecret: secret,
-  }).introspectToken({
-    token: 'none',
-  });
+  })
+    .introspectToken({ token: 'none' })
+    .catch((error: unknown) => {
+      const { exitCode, message, details } = reportOf(error) ?? {};
+      if (exitCode !== EXIT.notLoggedIn || message === undefined) throw error;
+      throw new Failure(message, exitCode, REFUSED_FILE, details);
+    });
   const keepsToken =
     settings.profile.client_id === clientId &&
     isSameOrigin(settings.storedFor.token, dashboardUrl ?? baseUrl);

@@ -1,6 +1,7 @@
 import type { Type } from '@nestjs/common';
 import { createContext, type FunctionComponent, type VNode } from 'preact';
 import { useContext } from 'preact/hooks';
+import { DEFAULT_OVERLAP_HOURS, MAX_OVERLAP_HOURS } from '../../crypto/index.js';
 import { fieldOf } from '../../validation/index.js';
 import { usePage } from '../page.js';
 import { localTimeOf, SEEN_FIELD, type ShownValues } from '../page-input.js';
@@ -319,6 +320,34 @@ export function SelectField(props: SelectFieldProps): VNode {
       </select>
     </Labeled>
   );
+}
+
+const OVERLAPS = [1, 4, 12, DEFAULT_OVERLAP_HOURS, 48, 72, MAX_OVERLAP_HOURS, 0];
+
+/** A labeled choice of the overlap of a rotation. While another one is in progress, there can be none. */
+export function OverlapField({
+  isInProgress,
+  hint,
+}: {
+  readonly isInProgress: boolean;
+  readonly hint?: string;
+}): VNode {
+  const overlaps = isInProgress ? [0] : OVERLAPS;
+  return (
+    <SelectField
+      name="overlap_hours"
+      label="Overlap"
+      hint={isInProgress ? undefined : hint}
+      value={isInProgress ? '0' : String(DEFAULT_OVERLAP_HOURS)}
+      options={overlaps.map((hours) => ({ value: String(hours), label: overlapInWords(hours) }))}
+    />
+  );
+}
+
+function overlapInWords(hours: number): string {
+  if (hours === 0) return 'None (after a leak)';
+  if (hours % 24 === 0 && hours > 24) return `${hours / 24} days`;
+  return hours === 1 ? '1 hour' : `${hours} hours`;
 }
 
 /** A labeled switch for a Boolean. */

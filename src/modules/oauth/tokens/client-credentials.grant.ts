@@ -59,6 +59,8 @@ export function scopesFor(
 ): readonly Scope[] {
   const requested = scope === undefined ? [...key.scopes] : scopeNamesIn(scope);
   const scopes = requested.filter(isScope).filter((each) => key.scopes.has(each));
+  const [missing] = requested.filter(isScope).filter((each) => !key.scopes.has(each));
+  if (missing !== undefined) throw INVALID_SCOPE.error(`The API key lacks the scope ${missing}.`);
   if (scopes.length < requested.length || scopes.length === 0) throw INVALID_SCOPE.error();
   return scopes;
 }

@@ -1,16 +1,33 @@
+import type { OperationAtPath } from '../../../infrastructure/openapi/index.js';
 import type { SingleRequestLogEntryResponse } from '../request-logs.dto.js';
 
-/** Returns a curl command that repeats an API request. The log keeps neither credentials nor the body. */
+type RequestEntry = Pick<SingleRequestLogEntryResponse, 'method' | 'path' | 'secret_version'>;
+type Operation = Pick<OperationAtPath, 'schemes' | 'isForm'> & {
+  readonly operation: { readonly body?: unknown };
+};
+
+/** The operation of a path that is none: most clients wanted one of the platform API. */
+const UNKNOWN: Operation = { operation: { body: 'any' }, schemes: ['basic'], isForm: false };
+
+/**
+ * Returns a curl command that repeats an API request, with the credentials and the kind of body of its operation. The log keeps neither
+ * credentials nor the body.
+ */
 export function curlOfRequest(
-  { method, path }: Pick<SingleRequestLogEntryResponse, 'method' | 'path'>,
+  { method, path, secret_version: secretVersion }: RequestEntry,
   baseUrl: string,
+  { schemes, isForm, operation }: Operation = UNKNOWN,
 ): string {
-  const hasBody = !['GET', 'HEAD', 'DELETE'].includes(method);
+  const hasBody = operation.body !== undefined && !['GET', 'HEAD', 'DELETE'].includes(method);
   return command([
-    ...(method === 'GET' || method === 'POST' ? [] : [`-X ${quoted(method)}`]),
+    ...(method === 'GET' || (method === 'POST' && hasBody) ? [] : [`-X ${quoted(method)}`]),
     quoted(`${baseUrl}${path}`),
-    '-u "$client_id:$secret"',
-    ...(hasBody ? [JSON_TYPE, '-d @body.json'] : []),
+    ...(schemes.includes('basic')
+      ? [`-u "$client_id:$${secretVersion === null ? 'key' : 'secret'}"`]
+      : schemes.includes('bearer')
+        ? ['-H "Authorization: Bearer $key"']
+        : []),
+    ...(hasBody ? (isForm ? ['-d @body.txt'] : [JSON_TYPE, '-d @body.json']) : []),
   ]);
 }
 

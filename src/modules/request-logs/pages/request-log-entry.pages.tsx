@@ -114,9 +114,9 @@ function SendAgain({
 }
 
 function ReferenceLink({ entry: { method, path } }: EntryProps): VNode | null {
-  const operation = path === null ? undefined : documentedOperationAt(method, path);
-  return operation ? (
-    <ButtonLink to={`/docs/api/operations/${operation.operationId}`} kind="second">
+  const found = path === null ? undefined : documentedOperationAt(method, path);
+  return found ? (
+    <ButtonLink to={`/docs/api/operations/${found.operation.operationId}`} kind="second">
       Open in the API reference
     </ButtonLink>
   ) : null;
@@ -315,17 +315,27 @@ function timingOf({ delivery, latency_ms, reason }: SingleRequestLogEntryRespons
   );
 }
 
+/** What to set the variables of a command to. */
+const CREDENTIALS = [
+  ['$token', 'Set token to an MCP token of this user.'],
+  ['$secret', 'Set client_id and secret to the API credentials of this environment.'],
+  [
+    '$client_id:$key',
+    'Set client_id and key to the client ID and an API key of this environment, or the secret if it is accepted for requests.',
+  ],
+  ['$key', 'Set key to an API key of this environment, or to an access token.'],
+  ['/oauth/token', 'For the client credentials grant, add -u "$client_id:$key".'],
+] as const;
+
 function requestContent({ entry, curl }: EntryPageProps): VNode {
-  const hasBody = curl.includes('@body.json');
-  const credentials = isToolCall(entry)
-    ? 'Set token to an MCP token of this user.'
-    : 'Set client_id and secret to the API credentials of this environment.';
+  const [, file] = /@(body\.\w+)/.exec(curl) ?? [];
+  const credentials = CREDENTIALS.find(([variable]) => curl.includes(variable))?.[1] ?? '';
   return (
     <>
       <CodeBlock title="Repeat with curl" code={curl} id={CURL} />
       <p class="hint">
         {`${credentials} ${entry.tool === null ? '' : 'The log does not keep the arguments of tools: add yours. '}${
-          hasBody ? 'The log does not keep the bodies of requests: save yours as body.json. ' : ''
+          file ? `The log does not keep the bodies of requests: save yours as ${file}. ` : ''
         }${entry.path?.includes('***') ? 'Replace ***, which stands for something that looks like a secret. ' : ''}`}
       </p>
     </>

@@ -21,6 +21,7 @@ import {
   type PageVisit,
 } from '../../../infrastructure/pages/index.js';
 import { cookieOf, PublicAddress, setCookie } from '../../../infrastructure/http/index.js';
+import { documentedOperationAt } from '../../../infrastructure/openapi/index.js';
 import { enumeration } from '../../../infrastructure/schemas/index.js';
 import { Clock, DAY } from '../../../infrastructure/time/index.js';
 import { EnumField } from '../../../infrastructure/validation/index.js';
@@ -197,7 +198,8 @@ export class RequestLogsPage extends ListPage(REQUEST_LOG_PERMISSIONS.listReques
   private curlOf(entry: SingleRequestLogEntryResponse, eventBody: string | undefined): string {
     if (entry.type === 'webhook') return curlOfDelivery(entry, eventBody);
     if (isToolCall(entry)) return curlOfToolCall(entry, this.address.of('connector'));
-    return curlOfRequest(entry, this.address.of('platform'));
+    const operation = documentedOperationAt(entry.method, entry.path ?? '');
+    return curlOfRequest(entry, this.address.of(operation?.surface ?? 'platform'), operation);
   }
 
   /** Replaces a relative period by times. */

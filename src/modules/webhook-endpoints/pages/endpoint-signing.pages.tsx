@@ -1,7 +1,6 @@
 import { Controller, Inject } from '@nestjs/common';
 import type { VNode } from 'preact';
 import { permissionOf } from '../../../infrastructure/auth/index.js';
-import { DEFAULT_OVERLAP_HOURS, MAX_OVERLAP_HOURS } from '../../../infrastructure/crypto/index.js';
 import { RotationRequest } from '../../../infrastructure/issued-tokens/index.js';
 import {
   Allowed,
@@ -12,6 +11,7 @@ import {
   inEachEnvironment,
   Moment,
   Notice,
+  OverlapField,
   SelectField,
   UNCHANGEABLE,
   Views,
@@ -29,14 +29,6 @@ import type { WebhookEndpointResponse } from '../webhook-endpoints.dto.js';
 import { WebhookEndpointsService } from '../webhook-endpoints.service.js';
 import { endpointPath, pageOfEndpoint } from './endpoint-parts.pages.js';
 import { RECEIVERS, verificationCode, type ReceiverName } from './receiver-code.js';
-
-const OVERLAPS = {
-  1: '1 hour',
-  [DEFAULT_OVERLAP_HOURS]: '24 hours',
-  72: '3 days',
-  [MAX_OVERLAP_HOURS]: '7 days',
-};
-const NO_OVERLAP = { value: '0', label: 'None (after a leak)' };
 
 const SIGNING_LABELS: Readonly<Record<Signing, string>> = {
   hmac: 'A secret of this endpoint (HMAC-SHA256)',
@@ -222,16 +214,12 @@ class RotateKeyPage extends ConfirmPage(ENDPOINT_PERMISSIONS.rotateWebhookEndpoi
     const endpoint = await this.endpoints.requireIn(visit, params.id);
     const keys = await this.signing.overviewOf(endpoint);
     const isInProgress = keys.overlapEndsAt !== null;
-    const overlaps = Object.entries(OVERLAPS).map(([value, label]) => ({ value, label }));
     return {
       title: keys.signing === 'client' ? 'Give the endpoint its own key?' : 'Rotate the signing key?',
       parent: pageOfEndpoint(environment, endpoint),
       subject: keys,
       shows: keysIn,
-      values: {
-        signing: keys.signing === 'client' ? 'hmac' : keys.signing,
-        overlap_hours: isInProgress ? 0 : DEFAULT_OVERLAP_HOURS,
-      },
+      values: { signing: keys.signing === 'client' ? 'hmac' : keys.signing },
       text: (
         <>
           <p>
@@ -244,11 +232,7 @@ class RotateKeyPage extends ConfirmPage(ENDPOINT_PERMISSIONS.rotateWebhookEndpoi
             label="New signing key"
             options={SIGNING_OPTIONS.filter(({ value }) => value !== 'client' || keys.signing !== 'client')}
           />
-          <SelectField
-            name="overlap_hours"
-            label="Overlap"
-            options={isInProgress ? [NO_OVERLAP] : [...overlaps, NO_OVERLAP]}
-          />
+          <OverlapField isInProgress={isInProgress} />
         </>
       ),
       button: 'Make a new key',
