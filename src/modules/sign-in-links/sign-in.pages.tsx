@@ -257,7 +257,10 @@ function otherUserPage({ organization, path }: SignInPageData): Page {
           You are logged in to {organization}, but this link was made for a different account. Nothing was
           connected, and the link still works for its owner.
         </Notice>
-        <p>If you have two accounts, log out of {organization} first. Then try again.</p>
+        <p>
+          If you have two accounts, log in with the other one. If {organization} doesn’t ask who you are, log
+          out there first.
+        </p>
         <Form action={path}>
           <button name="action" value="log_in_again">
             Log in with the other account
@@ -330,6 +333,7 @@ function credentialsPage(
             name="password"
             label={`Your ${merchant} password`}
             type="password"
+            {...(attemptsLeft !== undefined && { isFirst: true })}
             error={isMissing ? 'Enter your password.' : undefined}
           />
           <button name="action" value="sign_in">
