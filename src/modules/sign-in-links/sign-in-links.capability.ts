@@ -64,7 +64,6 @@ export const SIGN_IN_FAILURE = enumeration(
 );
 
 const EXAMPLE_LINK_ID = '0f0c2f0e-8a3c-4b7a-9c38-3b5d3cf0a5d1';
-const EXAMPLE_METADATA = { trace_id: 't-1' };
 
 const LINK_EVENTS = webhookEvents({
   SIGN_IN_LINK_FAILED: {
@@ -79,7 +78,7 @@ const LINK_EVENTS = webhookEvents({
         metadata: SESSION_METADATA.optional(),
       })
       .describe(WITH_DATA),
-    example: { sign_in_link_id: EXAMPLE_LINK_ID, reason: 'too_many_attempts', metadata: EXAMPLE_METADATA },
+    example: { sign_in_link_id: EXAMPLE_LINK_ID, reason: 'too_many_attempts' },
   },
   SIGN_IN_LINK_EXPIRED: {
     variant: 'userAndMerchant',
@@ -87,7 +86,7 @@ const LINK_EVENTS = webhookEvents({
     data: z
       .object({ sign_in_link_id: text('ID of the sign-in link.'), metadata: SESSION_METADATA.optional() })
       .describe(WITH_DATA),
-    example: { sign_in_link_id: EXAMPLE_LINK_ID, metadata: EXAMPLE_METADATA },
+    example: { sign_in_link_id: EXAMPLE_LINK_ID },
   },
 });
 type LinkEvents = typeof LINK_EVENTS;
