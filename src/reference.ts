@@ -177,7 +177,7 @@ function webhookEventsPage(): string {
   return page(
     'Webhook events',
     'Every event is sent as a JSON object. The line breaks in the examples are for readability; the service does not ' +
-      'send them. `data.metadata` is present only if metadata was attached to the session. New fields and events may be ' +
+      'send them. `data.metadata` is present only if metadata was attached to the session or the sign-in link. New fields and events may be ' +
       'added, so ignore those that you do not know. [webhooks.md](webhooks.md) explains delivery and verification.',
     [table(['event', 'when', 'fields'], rows), ...sections],
   );

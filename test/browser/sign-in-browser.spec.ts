@@ -103,6 +103,7 @@ describeInBrowser('Sign-in links in a browser', (windows) => {
     await inspected('form');
     await signIn(page, 'user_good', 'wrong');
     await waitForText(page, 'did not accept the user name or the password');
+    await expectEmptyWithFocus(page.getByLabel('Your Netflix password'));
     await inspected('wrong');
     await signIn(page, 'user_otp');
     await waitForHeading(page, 'Enter the code from Netflix');

@@ -91,6 +91,10 @@ describeInBrowser('Links and the page of a user, with examples/partner-login', (
     await press(own, 'Log in to Test organization');
     await logIn(own, 'user-bo');
     await waitForHeading(own, 'Sign in to Netflix');
+    // The website keeps users logged in, and asks who logs in now.
+    await press(page, 'Log in with the other account');
+    await logIn(page, 'user-bo');
+    await waitForHeading(page, 'Sign in to Netflix');
   });
 
   it('a user outside the US connects an account with a link of an agent, by keyboard alone', async () => {

@@ -761,6 +761,10 @@ describe('mcs, with the credentials of an API client,', () => {
     };
     expect(link).toMatchObject({ status: 'pending', url: expect.stringContaining('/sign-in/') });
     expect(await text('links create --user s --merchant 16')).toMatch(/^http\S+\/sign-in\/[\da-f-]{36}\n$/);
+    // A link that was sent has no URL.
+    expect(await text('links create --user s --merchant 16 --phone +12125550123')).toMatch(
+      /^id +[\da-f-]{36}\n[\s\S]*proof +phone\n[\s\S]*merchant +Netflix\n$/,
+    );
     expect(await run(`links get ${link.id}`)).toMatchObject({ id: link.id, source: 'backend' });
     expect(await text(`links get ${link.id}`)).toMatch(/^id +/);
     expect(await mcs('links create --user s')).toMatchObject({ code: 2 });

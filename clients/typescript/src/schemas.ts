@@ -377,7 +377,7 @@ export interface components {
       /** @description Your own ID for the card. */
       card_id: string | null;
     };
-    /** @description The user has logged in to the merchant: the account is linked. */
+    /** @description The user has logged in to the merchant: the account is linked. `card_id` is null if the session has no card, as after a sign-in link. */
     AuthenticatedWebhook: {
       /**
        * @description The name of the event.
@@ -604,7 +604,7 @@ export interface components {
       /**
        * Format: uri
        * @description Redirect the user’s browser to this address. It works once, in the browser in which the user started.
-       * @example https://mcp.example.com/connections/19b11f7c-4c8e-49bf-853e-3cea2462349f/authorizations/6b8c1d9e-2f43-4f5a-9c1b-7a0e3d2c4b59?ticket=example
+       * @example https://agents.example.com/connections/19b11f7c-4c8e-49bf-853e-3cea2462349f/authorizations/6b8c1d9e-2f43-4f5a-9c1b-7a0e3d2c4b59?ticket=example
        */
       redirect_url: string;
     };
@@ -859,7 +859,7 @@ export interface components {
       /**
        * Format: uri
        * @description Send it to the user. It opens nothing without the login of the user. Null if the link was sent to a phone.
-       * @example https://mcp.example.com/sign-in/0f0c2f0e-8a3c-4b7a-9c38-3b5d3cf0a5d1
+       * @example https://agents.example.com/sign-in/0f0c2f0e-8a3c-4b7a-9c38-3b5d3cf0a5d1
        */
       url: string | null;
     };
@@ -2109,7 +2109,7 @@ export interface components {
       /** @description Makes retries safe: an event with the same key and content is published once. */
       idempotency_key?: string | null;
     };
-    /** @description The user has logged in to the merchant: the account is linked. */
+    /** @description The user has logged in to the merchant: the account is linked. `card_id` is null if the session has no card, as after a sign-in link. */
     PublishAuthenticatedRequest: {
       /**
        * Format: uuid

@@ -1,7 +1,7 @@
 import { ErrorKind } from './api-error.js';
 
 export const INVALID_FIELD = new ErrorKind(400, 'INVALID_REQUEST', 'INVALID_FIELD', {
-  when: 'A field or parameter is missing, has the wrong type or is out of bounds, or the body is not a JSON object.',
+  when: 'A field or parameter is missing, has the wrong type or is out of bounds, or the body is not a JSON object. `null` and blank text count as missing.',
   message: 'The external user id field is required.',
 });
 

@@ -37,7 +37,10 @@ const AGENT_ACTIONS = auditActions({
     'ended/end a connection with copied tokens of an agent *',
     'A code or refresh token was used again.',
   ),
-  'agent.disconnect': by('A user, an API client or the agent')(AGENT, 'ended/end a connection of an agent *'),
+  'agent.disconnect': by('A user, an API client, one of its users or the agent')(
+    AGENT,
+    'ended/end a connection of an agent *',
+  ),
   'agent.settings_update': byUser(
     AGENT,
     'changed/change the settings for agents',

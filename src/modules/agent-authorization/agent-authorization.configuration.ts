@@ -6,7 +6,7 @@ const MAX_REQUESTS = 100_000_000;
 export class AgentAuthorizationConfiguration {
   @EnvironmentVariable(
     'AGENT_AUTHORIZATIONS_PER_MINUTE',
-    'Maximum number of requests per minute from one IP address to the pages on which users connect agents.',
+    'Maximum number of requests per minute from one IP address to the pages on which users connect agents, or return from a login for a sign-in link or for their own page.',
   )
   @IsIntegerBetween(1, MAX_REQUESTS)
   authorizationsPerMinute: number = 300;

@@ -7,7 +7,7 @@ export { AgentConnectionsService } from './connections/agent-connections.service
 export { AgentConnectionsRepository } from './connections/agent-connections.repository.js';
 export { AgentSettingsService } from './settings/agent-settings.service.js';
 export type { AgentIssuer } from './agent-issuer.js';
-export { AGENT_USER } from './agent-user.js';
+export { CLIENT_USER } from './client-user.js';
 export type { PageLogin } from './authorizations/identification.js';
 export { IdentificationsService, type Identification } from './authorizations/identifications.service.js';
 export { SCOPES_IN_WORDS } from './authorizations/authorization.pages.js';

@@ -7,7 +7,8 @@ const EXAMPLE_CARD_ID = '81n9al10a0ayn13';
 const SESSION_EVENTS = webhookEvents({
   AUTHENTICATED: {
     variant: 'session',
-    description: 'The user has logged in to the merchant: the account is linked.',
+    description:
+      'The user has logged in to the merchant: the account is linked. `card_id` is null if the session has no card, as after a sign-in link.',
     data: z.object({ card_id: CARD_ID.nullable() }).describe(WITH_DATA),
     example: { card_id: EXAMPLE_CARD_ID },
   },

@@ -1,5 +1,6 @@
 import { parsedUrl, type PlatformEnvironment } from '../../infrastructure/config/index.js';
 import { isLoopback } from '../../infrastructure/config/index.js';
+import { withParameters } from '../../infrastructure/http/index.js';
 
 /** Characters that browsers remove from a URL, or read as others. */
 const MISREAD = /[\s\\\p{C}]/u;
@@ -25,8 +26,5 @@ export function returnUrlOf({
   readonly returnUrl: string;
   readonly status: string;
 }): string {
-  const url = new URL(returnUrl);
-  url.searchParams.set('link_id', id);
-  url.searchParams.set('status', status);
-  return url.href;
+  return withParameters(returnUrl, { link_id: id, status });
 }

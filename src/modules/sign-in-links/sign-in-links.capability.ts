@@ -30,7 +30,7 @@ const SIGN_IN_LINK_ACTIONS = auditActions({
     'refused/refuse to open a sign-in link (for *)',
     'A user other than the one that the link is for had logged in. The link can still be used.',
   ),
-  'sign_in_link.cancel': by('A user, an API client or the user of an agent')(
+  'sign_in_link.cancel': by('A user, an API client or one of its users')(
     SIGN_IN_LINK,
     'cancelled/cancel a sign-in link (for *)',
     'The entry names the merchant, not the user.',

@@ -203,7 +203,7 @@ export class SignInLinkResponse {
 export class CreatedSignInLinkResponse extends SignInLinkResponse {
   @TextProperty(
     'Send it to the user. It opens nothing without the login of the user. Null if the link was sent to a phone.',
-    `https://mcp.example.com/sign-in/${EXAMPLE_LINK_ID}`,
+    `https://agents.example.com/sign-in/${EXAMPLE_LINK_ID}`,
     { format: 'uri', nullable: true },
   )
   url!: string | null;

@@ -4,14 +4,13 @@ import { Transactional } from '../../infrastructure/database/index.js';
 import type { RequestOrigin } from '../../infrastructure/http/index.js';
 import { fieldError } from '../../infrastructure/validation/index.js';
 import {
-  AGENT_USER,
   AgentSettingsService,
   IdentificationsService,
   type AgentIssuer,
   type Identification,
   type PageLogin,
 } from '../agent-authorization/index.js';
-import { AuditLog } from '../audit-logs/index.js';
+import { AuditLog, SYSTEM } from '../audit-logs/index.js';
 import { isReturnUrl } from './return-url.js';
 import type { SignInLink } from './sign-in-link.entity.js';
 
@@ -53,13 +52,18 @@ export class SignInLoginsService {
       throw fieldError({ field: 'proof', rule: () => NO_LOGIN_PAGE });
     const hosts = client?.settings.returnHosts ?? [];
     if (returnUrl !== null && !isReturnUrl(returnUrl, { environment, hosts }))
-      throw fieldError({ field: 'return_url', rule: () => WRONG_RETURN_URL });
+      throw fieldError({ field: 'return_url', rule: wrongReturnUrl(environment) });
   }
 
-  /** Sends a browser to the login of the partner. @returns where it goes; undefined if users cannot log in any more */
-  async begin(link: SignInLink, browser: string): Promise<string | undefined> {
+  /**
+   * Sends a browser to the login of the partner.
+   *
+   * @param isAgain whether another user has logged in before
+   * @returns where it goes; undefined if users cannot log in any more
+   */
+  async begin(link: SignInLink, browser: string, isAgain: boolean): Promise<string | undefined> {
     const client = await this.findClient(link);
-    return client && this.identifications.begin(client, loginOf(link), browser);
+    return client && this.identifications.begin(client, loginOf(link), browser, isAgain);
   }
 
   /**
@@ -92,7 +96,7 @@ export class SignInLoginsService {
     if (!(await this.identifications.end(login))) return;
     await this.auditLog.record({
       action: 'sign_in_link.refuse',
-      actor: { ...AGENT_USER, organizationId, origin },
+      actor: { ...SYSTEM, organizationId, origin },
       target: { name, environment },
     });
   }
@@ -114,5 +118,8 @@ function loginOf({ id }: SignInLink): PageLogin {
 
 const NO_LOGIN_PAGE =
   'The proof field can be partner_login only if your users can log in: set your login page in the dashboard under Agents, Settings, or send phone.';
-const WRONG_RETURN_URL =
-  'The return url field must be an https URL at a host that is listed in the dashboard under Agents, Settings, without a port, user name or fragment.';
+const wrongReturnUrl = (environment: PlatformEnvironment) => (field: string) =>
+  `The ${field} field must be an https URL at a host that is listed in the dashboard under Agents, Settings, without a port, user name or fragment` +
+  (environment === 'development'
+    ? ', or an http or https URL of your own machine, such as http://localhost:4300/.'
+    : '.');

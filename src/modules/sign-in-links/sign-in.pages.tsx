@@ -66,15 +66,17 @@ export class SignInPage {
     const opened = link && (await this.links.open(link));
     if (!opened) return unknownLinkPage();
     const data = this.pageDataOf(opened, params);
-    if (form.get('action') === 'log_in' && link.proof === 'partner_login' && !isEnded(opened, this.clock)) {
+    const action = form.get('action');
+    const isAgain = action === 'log_in_again';
+    if ((isAgain || action === 'log_in') && link.proof === 'partner_login' && !isEnded(opened, this.clock)) {
       await this.links.countLogin(ip);
-      const redirectTo = await this.logins.begin(link, this.browsers.identify(request, response));
+      const redirectTo = await this.logins.begin(link, this.browsers.identify(request, response), isAgain);
       return redirectTo === undefined ? loginUnavailablePage(data) : { redirectTo };
     }
     const refusal = await this.refusalOf(opened, visit);
     if (refusal) return refusal;
     if (this.noticeOf(opened)) return { redirectTo: data.path };
-    switch (form.get('action')) {
+    switch (action) {
       case 'decline':
         await this.signIns.decline(opened);
         return { redirectTo: await this.afterEnd(data, opened.link, 'cancelled') };
@@ -101,7 +103,7 @@ export class SignInPage {
     const ended = isEnded(opened, this.clock) ? this.noticeOf(opened) : undefined;
     // Without a login, nobody learns more than that the link has ended.
     if (ended) return linkNoticePage({ ...data, returnTo: undefined }, ended, false);
-    return result === 'login' ? loginPage(data) : otherUserPage(data);
+    return result === 'login' ? loginPage(data, params.login !== undefined) : otherUserPage(data);
   }
 
   private async submitCredentials(
@@ -125,6 +127,7 @@ export class SignInPage {
     form: FormFields,
   ): Promise<PageResponse> {
     const code = withAsciiDigits(form.get('code') ?? '').replaceAll(/\s/g, '');
+    if (!opened.challenge) return credentialsPage(data, { isCodeLate: true });
     if (code === '') return codePage(data, { isMissing: true });
     const result = await this.signIns.submitCode(opened, code);
     return this.afterAttempt(opened, data, result, (attemptsLeft) => codePage(data, { attemptsLeft }));
@@ -177,6 +180,7 @@ export class SignInPage {
       environment: link.environment,
       timeLeft: minutes <= 1 ? 'one minute' : `${minutes} minutes`,
       codeHint: challenge?.hint,
+      hasLoggedIn: login !== undefined,
       isFromAgent: link.source === 'agent',
       sender: link.source === 'agent' ? 'your assistant' : organization,
       returnTo:
@@ -204,6 +208,8 @@ interface SignInPageData {
   readonly timeLeft: string;
   /** Where the merchant sent the one-time code, in its own words. */
   readonly codeHint?: string | undefined;
+  /** Whether the user has logged in at the partner, to prove who they are. */
+  readonly hasLoggedIn: boolean;
   readonly isFromAgent: boolean;
   /** The sender of the link, who can send another. */
   readonly sender: string;
@@ -212,12 +218,16 @@ interface SignInPageData {
 }
 
 /** The page where the user continues to the login of the partner. It begins nothing by itself, because scanners of emails open links. */
-function loginPage({ organization, merchant, path, environment }: SignInPageData): Page {
+function loginPage({ organization, merchant, path, environment }: SignInPageData, hasEnded: boolean): Page {
   return {
     title: `Connect your ${merchant} account`,
+    status: hasEnded ? 410 : 200,
     formsLeaveSite: true,
     content: (
       <>
+        <Problem
+          message={hasEnded ? 'Your login has ended, and nothing was connected. Log in again.' : undefined}
+        />
         <p>
           <strong>{organization}</strong> asks to connect your {merchant} account.{' '}
           {environment === 'production' ? null : <span class="environment development">Test</span>}
@@ -248,9 +258,12 @@ function otherUserPage({ organization, path }: SignInPageData): Page {
           You are logged in to {organization}, but this link was made for a different account. Nothing was
           connected, and the link still works for its owner.
         </Notice>
-        <p>If you have two accounts, log out of {organization} first. Then try again.</p>
+        <p>
+          If you have two accounts, log in with the other one. If {organization} doesn’t ask who you are, log
+          out there first.
+        </p>
         <Form action={path}>
-          <button name="action" value="log_in">
+          <button name="action" value="log_in_again">
             Log in with the other account
           </button>
         </Form>
@@ -274,16 +287,22 @@ interface FormState {
   readonly isMissing?: boolean;
 }
 
+interface CredentialsState extends FormState {
+  readonly userName?: string;
+  /** The user has entered a code for a sign-in that has ended. */
+  readonly isCodeLate?: boolean;
+}
+
 /** The page where the user signs in or declines. It begins with the name of the organization that the account is connected to. */
 function credentialsPage(
   data: SignInPageData,
-  { userName = '', attemptsLeft, isMissing = false }: FormState & { readonly userName?: string } = {},
+  { userName = '', attemptsLeft, isMissing = false, isCodeLate = false }: CredentialsState = {},
 ): Page {
   const { organization, merchant, path, isFromAgent } = data;
   return {
     title: `Sign in to ${merchant}`,
     formsLeaveSite: data.returnTo !== undefined,
-    status: attemptsLeft !== undefined || isMissing ? 400 : 200,
+    status: isCodeLate ? 409 : attemptsLeft !== undefined || isMissing ? 400 : 200,
     content: (
       <>
         <p>
@@ -293,6 +312,9 @@ function credentialsPage(
         <TestHint data={data}>
           Don’t enter a real password. Use <code>user_good</code> and <code>pass_good</code>.
         </TestHint>
+        <Problem
+          message={isCodeLate ? 'The sign-in that the code belongs to has ended. Sign in again.' : undefined}
+        />
         <Problem
           message={
             attemptsLeft === undefined
@@ -313,6 +335,7 @@ function credentialsPage(
             label={`Your ${merchant} password`}
             type="password"
             autocomplete="current-password"
+            {...(attemptsLeft !== undefined && { isFirst: true })}
             error={isMissing ? 'Enter your password.' : undefined}
           />
           <button name="action" value="sign_in">
@@ -329,7 +352,7 @@ function credentialsPage(
         <p>
           Your {merchant} account is connected, and{' '}
           {isFromAgent ? `${organization} and your assistant are` : `${organization} is`} notified. This link
-          works once and expires in {data.timeLeft}.
+          works once and expires in {data.timeLeft}.<LoginEnd {...data} />
         </p>
       </>
     ),
@@ -377,11 +400,17 @@ function codePage(data: SignInPageData, { attemptsLeft, isMissing = false }: For
         <h2>What happens with the code</h2>
         <p>
           It goes to {merchant} once and is not stored. {unseen(data)} it. This link expires in{' '}
-          {data.timeLeft}.
+          {data.timeLeft}.<LoginEnd {...data} />
         </p>
       </>
     ),
   };
+}
+
+/** Says how long the user has, if the user had to log in. */
+function LoginEnd({ organization, hasLoggedIn }: SignInPageData): VNode | null {
+  if (!hasLoggedIn) return null;
+  return <> Your login ends 10 minutes after it began. Then you have to log in to {organization} again.</>;
 }
 
 function unseen({ organization, isFromAgent }: SignInPageData): string {

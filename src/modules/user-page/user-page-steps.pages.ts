@@ -84,9 +84,8 @@ export class UserPage {
     const { params } = visit;
     const client = await this.settings.findClient(params.client_id);
     if (!client) return unavailablePage();
-    // Otherwise, the page asks the user to log in.
-    await this.sessions.open(client, params.login, visit);
-    return { redirectTo: userPagePathOf(client) };
+    const isOpened = await this.sessions.open(client, params.login, visit);
+    return { redirectTo: `${userPagePathOf(client)}${isOpened ? '' : '?done=login_ended'}` };
   }
 
   @Post()

@@ -40,7 +40,7 @@ export function startPage({ organization, environment, path }: PageData): Page {
     formsLeaveSite: true,
     content: (
       <>
-        <NothingEnded />
+        <Closed />
         <p>
           Here you see which assistants may act for you at <strong>{organization}</strong>, and which of your
           accounts are connected. You can disconnect any of them. <Test environment={environment} />
@@ -55,9 +55,11 @@ export function startPage({ organization, environment, path }: PageData): Page {
   };
 }
 
-/** Shown to users who wanted to end something after the page had closed, for example in another tab. */
-function NothingEnded(): VNode | null {
-  if (usePage().done !== 'nothing_ended') return null;
+/** Shown to users who were too late, for example because they wanted to end something after the page had closed in another tab. */
+function Closed(): VNode | null {
+  const { done, query } = usePage();
+  if (done === 'login_ended') return <Notice kind="bad">Your login has ended. Log in again.</Notice>;
+  if (done !== 'nothing_ended' && query['action'] === undefined) return null;
   return <Notice kind="bad">Nothing was ended: this page had closed. Log in and try again.</Notice>;
 }
 

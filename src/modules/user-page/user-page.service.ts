@@ -3,7 +3,7 @@ import { Transactional } from '../../infrastructure/database/index.js';
 import { unlessStatus } from '../../infrastructure/errors/index.js';
 import type { RequestOrigin } from '../../infrastructure/http/index.js';
 import {
-  AGENT_USER,
+  CLIENT_USER,
   AgentConnectionsService,
   type AgentConnectionListResponse,
   type AgentIssuer,
@@ -105,7 +105,7 @@ export class UserPageService {
   async disconnect({ client, externalUserId }: PageUser, id: string, origin: RequestOrigin): Promise<void> {
     const connection = await unlessRefused(() => this.connections.require(client, id));
     if (connection?.externalUserId !== externalUserId) return;
-    const actor = { ...AGENT_USER, origin };
+    const actor = { ...CLIENT_USER, origin };
     await this.connections.end(client, id, { action: 'agent.disconnect', actor });
   }
 
@@ -131,13 +131,13 @@ export class UserPageService {
     const { organizationId, environment } = client;
     await this.auditLog.record({
       action: 'merchant_account.unlink',
-      actor: { ...AGENT_USER, organizationId, origin },
+      actor: { ...CLIENT_USER, organizationId, origin },
       target: { name: merchant.name, environment },
     });
   }
 
   async cancel({ client, externalUserId }: PageUser, id: string, origin: RequestOrigin): Promise<void> {
-    const actor = { ...AGENT_USER, organizationId: client.organizationId, origin };
+    const actor = { ...CLIENT_USER, organizationId: client.organizationId, origin };
     await unlessRefused(() => this.links.cancelByUser({ client, externalUserId }, id, actor));
   }
 }

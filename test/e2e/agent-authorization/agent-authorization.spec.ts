@@ -822,7 +822,11 @@ describe('The pages', () => {
   it('are unknown for other IDs', async () => {
     const visitor = new Visitor(service);
     for (const id of ['19b11f7c-4c8e-49bf-853e-3cea2462349f', 'x'])
-      expect((await visitor.get(`${agent.issuerPath}/authorizations/${id}`)).status).toBe(410);
+      // What the browser wanted is unknown, too.
+      expect(await visitor.get(`${agent.issuerPath}/authorizations/${id}`)).toMatchObject({
+        status: 410,
+        text: expect.stringContaining('Start again where you began.'),
+      });
   });
 
   it('ask for a valid user in the sandbox', async () => {

@@ -28,7 +28,13 @@ import { rememberSecret } from '../../support/runner/run-directory.js';
 import { watchStatements } from '../../support/database/statements.js';
 import { useTestApp, type Login, type TestApp } from '../../support/test-app.js';
 import { expectUsualErrors } from '../../support/http/usual-errors.js';
-import { BEHIND_PROXY, Visitor, visitorWithRole, type PageResponse } from '../../support/pages/visitor.js';
+import {
+  BEHIND_PROXY,
+  textOf,
+  Visitor,
+  visitorWithRole,
+  type PageResponse,
+} from '../../support/pages/visitor.js';
 import { useReceiver } from '../../support/webhooks/webhook-receiver.js';
 
 const service = useTestApp({ ...BEHIND_PROXY, WEBHOOK_TARGETS: 'any' }, { backgroundWork: true });
@@ -221,7 +227,7 @@ describe('Connecting and disconnecting', () => {
     const entries = await auditEntries(service);
     expect(entries.slice(0, 2)).toMatchObject([
       { actor: { name: 'Backend', email: 'API key' }, target: { type: 'agent', environment: 'development' } },
-      { actor: { name: 'user of an agent' } },
+      { actor: { name: 'user of an API client' } },
     ]);
     expect(JSON.stringify(entries)).not.toContain('observed');
   });
@@ -328,6 +334,31 @@ describe('Agent settings', () => {
     [{ allowed_agents: 'any', login_url: 'shop' }],
   ])('reject %j', async (fields) => {
     expect((await settings(fields as Record<string, string>)).status).toBe(400);
+  });
+
+  it.each([
+    ['allowed_hosts', 'localhost:4300', /nor the scheme of an app, such as “cursor:”\.$/],
+    [
+      'return_hosts',
+      'localhost:4300',
+      /is not a host name in lower case without a scheme, port or path, such as shop\.example\.com\.$/,
+    ],
+    ['return_hosts', 'myapp:', /is not a host name in lower case/],
+    ['return_hosts', 'https://shop.example.com', /is not a host name in lower case/],
+    ['login_url', 'shop.example.com', /must be an https or http URL without a user name or fragment\.$/],
+  ])('say what %s must be instead of %s', async (field, value, message) => {
+    const { status, problem } = await settings({ allowed_agents: 'any', [field]: value });
+    expect({ status, problem }).toEqual({ status: 400, problem: expect.stringMatching(message) });
+  });
+
+  it('say how users log in to connect an agent: in the sandbox only as long as there is no login page', async () => {
+    const empty = async (): Promise<string> =>
+      textOf(await openPage(service, owner, '/dashboard/development/agents?external_user_id=nobody'));
+    await settings({ allowed_agents: 'any' });
+    expect(await empty()).toContain('logs in: in the sandbox, as any test user.');
+    await settings({ allowed_agents: 'any', login_url: 'https://shop.example.com/login' });
+    expect(await empty()).toMatch(/and logs in\. /);
+    await settings({ allowed_agents: 'any' });
   });
 
   it('list private-use schemes as schemes: the host that an app invents after one proves nothing', async () => {
@@ -640,6 +671,7 @@ describe('The sandbox of a production deployment', () => {
     const member = await visitorWithRole(service, 'member');
     const page = await member.get(link);
     expect(page.headers.get('content-security-policy')).not.toContain('form-action');
+    expect(textOf(page)).toContain('Only to connect an agent: ');
     const ticket = (await member.fill(link, form)).location?.slice(service.baseUrl.length) ?? '';
     expect((await stranger.get(ticket)).location).toBe(path);
     const { location } = await stranger.fill(path ?? '', { action: 'approve' });

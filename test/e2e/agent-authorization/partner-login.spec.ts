@@ -104,7 +104,7 @@ describe('A login at the partner', () => {
     const [entry] = await service.database.query(
       'SELECT action, actor_name FROM audit_log ORDER BY sequence DESC LIMIT 1',
     );
-    expect(entry).toMatchObject({ action: 'agent.refuse', actor_name: 'user of an agent' });
+    expect(entry).toMatchObject({ action: 'agent.refuse', actor_name: 'system' });
   });
 
   it('uses the ticket once', async () => {

@@ -10,6 +10,8 @@ import {
 } from '../../support/logins/device-flow.js';
 import { useTestApp, type Login, useLogin } from '../../support/test-app.js';
 
+/** The page that asks for the code again, and says why. */
+const UNDECIDED = '/device?done=undecided';
 const UNKNOWN_ID = '00000000-0000-4000-8000-000000000000';
 
 const service = useTestApp({ TRUSTED_PROXY_HOPS: '1', DEVICE_CODES_PER_MINUTE: '100000' });
@@ -57,7 +59,10 @@ describe('The device approval pages', () => {
     expect((await loggedOut.send('/device', { user_code: code })).location).toBe('/login?next=%2Fdevice');
     expect((await loggedOut.send('/device/confirm', {})).location).toBe('/login?next=%2Fdevice%2Fconfirm');
     // The data of the form is lost on the way.
-    expect((await browse(user).open('/device/confirm')).location).toBe('/device');
+    const lost = browse(user);
+    expect((await lost.open('/device/confirm')).location).toBe(UNDECIDED);
+    expect(textOf((await lost.open(UNDECIDED)).html)).toContain('Nothing was approved or declined.');
+    expect(textOf((await lost.open('/device')).html)).not.toContain('Nothing was approved');
   });
 
   it('have titles, only scripts of this service, and cannot be framed', async () => {
@@ -238,9 +243,10 @@ describe('The device approval pages', () => {
     const { user_code } = await startFlow(service);
     const id = await requestOf(user_code);
     const browser = await atDevice(owner);
-    expect((await browser.open(`/device/confirm?request=${id}`)).location).toBe('/device');
+    expect((await browser.open(`/device/confirm?request=${id}`)).location).toBe(UNDECIDED);
     const decided = await browser.send('/device/confirm', { request: id, decision: 'approve' });
-    expect(decided.location).toBe('/device');
+    expect(decided.location).toBe(UNDECIDED);
+    expect(textOf((await browser.open(UNDECIDED)).html)).toContain('Enter the code again.');
     expect(
       await service.database.query('SELECT status FROM device_authorization WHERE id = $1', [id]),
     ).toEqual([{ status: 'pending' }]);
@@ -249,7 +255,7 @@ describe('The device approval pages', () => {
     expect((await enter(browser, user_code)).location).toBe(`/device/confirm?request=${id}`);
     expect((await browser.open(`/device/confirm?request=${id}`)).status).toBe(200);
     const first = await (await atDevice()).send('/device/confirm', { request: id, decision: 'approve' });
-    expect(first.location).toBe('/device');
+    expect(first.location).toBe(UNDECIDED);
     const { location } = await browser.send('/device/confirm', { request: id, decision: 'deny' });
     expect(location).toBe(`/device/result?request=${id}`);
   });

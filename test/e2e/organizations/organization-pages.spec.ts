@@ -6,7 +6,7 @@ import { PNG } from '../../support/documents/operations.js';
 import { rememberSecret } from '../../support/runner/run-directory.js';
 import { samlMetadata } from '../../support/logins/saml.js';
 import { useTestApp } from '../../support/test-app.js';
-import { visitorWithRole, type PageResponse, type Visitor } from '../../support/pages/visitor.js';
+import { Visitor, visitorWithRole, type PageResponse } from '../../support/pages/visitor.js';
 import { submitFile } from '../../support/pages/dashboard-forms.js';
 
 const service = useTestApp();
@@ -200,6 +200,9 @@ describe('A form that requires a recent login', () => {
     await colleague.get('/account');
     const other = await colleague.submit('/login/continue', target);
     expect([other.status, other.location]).toEqual([303, '/dashboard']);
+    const nobody = new Visitor(service);
+    await nobody.get('/login');
+    expect((await nobody.submit('/login/continue', target)).location).toBe('/login?again=form');
     // No copy of the pages is stored: a reload after the logout would get it, and an erasure would not find it.
     const pageToken = { page_token: 'a-token-of-a-page' };
     const again = refused.location ?? '';

@@ -340,7 +340,7 @@ describe('The messages of the forms of the dashboard', () => {
       `${AGENTS}/settings`,
       { allowed_agents: 'any', return_hosts: `a.example\n${'x'.repeat(300)}` },
       'return_hosts',
-      `“${'x'.repeat(48)}…xxxxxxxx” is neither a host name`,
+      `“${'x'.repeat(48)}…xxxxxxxx” is not a host name`,
     ],
     [
       `${AGENTS}/register`,

@@ -163,6 +163,8 @@ describe('A sign-in link of a backend', () => {
     expect(textOf(page)).toContain('This link is for somebody else');
     expect((await auditEntries(service))[0]).toMatchObject({
       event: { action: 'sign_in_link.refuse' },
+      actor: { name: 'system' },
+      context: { ip: visitor.ip },
       target: { type: 'sign_in_link', name: NETFLIX.name, environment: 'development' },
     });
     const count = (await auditEntries(service)).length;
@@ -174,6 +176,17 @@ describe('A sign-in link of a backend', () => {
     expect(await statusOf(link)).toBe('pending');
     const own = await logInFor(service, new Visitor(service), pathOf(link), link.user);
     expect(textOf(own.page)).toContain('Your Netflix password');
+  });
+
+  it('asks the login page who logs in if another user of the partner did, who would otherwise return', async () => {
+    const link = await newBackendLink();
+    const visitor = new Visitor(service);
+    const begun = await visitor.fill(pathOf(link), { action: 'log_in' });
+    expect(new URL(begun.location ?? '').searchParams.has('prompt')).toBe(false);
+    const { page } = await logInFor(service, visitor, pathOf(link), newUser());
+    const [, action = ''] = /name="action" value="([^"]+)"/.exec(page.text) ?? [];
+    const again = await visitor.submit(pathOf(link), { action });
+    expect(new URL(again.location ?? '').searchParams.get('prompt')).toBe('login');
   });
 
   it('is refused in another browser than the one that logged in', async () => {
@@ -192,9 +205,19 @@ describe('A sign-in link of a backend', () => {
     expect(textOf(returned)).toContain('started in another browser');
     expect((await auditEntries(service))[0]).toMatchObject({
       event: { action: 'user_login.refuse' },
+      actor: { name: 'system' },
       target: { name: 'a sign-in link' },
     });
     expect((await attacker.get(`${pathOf(link)}/${id}`)).text).not.toContain('type="password"');
+  });
+
+  it('says over http, where the browser keeps no cookies, nothing about agents', async () => {
+    const link = await newBackendLink();
+    const { id } = await goToLogin(new Visitor(service), pathOf(link));
+    const { path } = await complete(service, id, link.user);
+    const page = await new Visitor(service).get(path, { host: 'connector.example.com:3000' });
+    expect([page.status, textOf(page)]).toEqual([403, expect.stringContaining('with an http address')]);
+    expect(textOf(page)).not.toMatch(/agent/);
   });
 
   it('works once, in two tabs and after double clicks', async () => {
@@ -271,15 +294,39 @@ describe('A sign-in link of a backend', () => {
     expect(status).toBe(303);
   });
 
-  it('needs another login when that has expired', async () => {
+  it('needs another login when that has expired, and says so', async () => {
+    const link = await newBackendLink();
+    const visitor = new Visitor(service);
+    const { page: form, path } = await logInFor(service, visitor, pathOf(link), link.user);
+    expect(textOf(form)).toContain('Then you have to log in to Test organization again.');
+    expect(textOf(await visitor.get(pathOf(link)))).not.toContain('has ended');
+    using _clock = moveClock(service, 10 * MINUTE);
+    for (const page of [
+      await visitor.submit(path, GOOD),
+      await visitor.submit(path, { action: 'code', code: '123456' }),
+      await visitor.submit(path, { action: 'decline' }),
+      await visitor.get(path),
+    ]) {
+      expect(page.status).toBe(410);
+      expect(page.text).not.toContain('type="password"');
+      expect(textOf(page)).toContain('Your login has ended, and nothing was connected. Log in again.');
+      expect(textOf(page)).toContain('First, log in to');
+    }
+    expect(await statusOf(link)).toBe('pending');
+  });
+
+  it('says that a code belongs to a sign-in that has ended', async () => {
     const link = await newBackendLink();
     const visitor = new Visitor(service);
     const { path } = await logInFor(service, visitor, pathOf(link), link.user);
-    using _clock = moveClock(service, 10 * MINUTE);
-    const page = await visitor.submit(path, GOOD);
-    expect(page.text).not.toContain('type="password"');
-    expect(textOf(page)).toContain('First, log in to');
-    expect(await statusOf(link)).toBe('pending');
+    await visitor.submit(path, { ...GOOD, user_name: 'user_otp' });
+    expect(textOf(await visitor.get(path))).toContain('Enter the code from Netflix');
+    // In another tab, the user goes back to the password, and mistypes it.
+    await visitor.submit(path, { ...GOOD, password: 'wrong' });
+    const page = await visitor.submit(path, { action: 'code', code: '123456' });
+    expect(page.status).toBe(409);
+    expect(textOf(page)).toContain('The sign-in that the code belongs to has ended. Sign in again.');
+    expect(page.text).toContain('type="password"');
   });
 
   it('publishes its expiry and its failure with the metadata', async () => {
@@ -335,6 +382,19 @@ describe('Beside version 0.3.0', () => {
     );
     const { body } = await service.request(`/sign-in-links/${link.id}`, { as: service.development });
     expect(body).toMatchObject({ status: 'cancelled', cancelled_by: null });
+  });
+});
+
+describe('The login page', () => {
+  it('keeps the rest of its query as it is, because it may be signed', async () => {
+    const login = 'https://shop.example.com/connect';
+    await save({ login_url: `${login}?purpose=x&name=a%20b&sum=%2B+&environment=staging` });
+    const link = await newBackendLink();
+    const { location } = await new Visitor(service).fill(pathOf(link), { action: 'log_in' });
+    await save({ login_url: LOGIN_PAGE, return_hosts: 'shop.example.com' });
+    expect(location).toMatch(
+      /^https:\/\/shop\.example\.com\/connect\?name=a%20b&sum=%2B\+&authorization_id=[\da-f-]{36}&environment=development&purpose=sign_in_link$/,
+    );
   });
 });
 
@@ -406,6 +466,16 @@ describe('The return address', () => {
     expect((await new Visitor(service).get(pathOf(link))).text).not.toContain('shop.example.com/accounts');
   });
 
+  it('keeps the rest of its query as it is, because it may be signed', async () => {
+    const query = 'link_id=1&name=a%20b%2Bc+d&empty&status=x&&s%74atus=y&sum=%c3%a4~(!)';
+    const link = await newBackendLink({ return_url: `https://shop.example.com/accounts?${query}` });
+    const visitor = new Visitor(service);
+    const { path } = await logInFor(service, visitor, pathOf(link), link.user);
+    expect((await visitor.submit(path, { action: 'decline' })).location).toBe(
+      `https://shop.example.com/accounts?name=a%20b%2Bc+d&empty&&sum=%c3%a4~(!)&link_id=${link.id}&status=cancelled`,
+    );
+  });
+
   it('gets the status that the link really has, if two forms end it at once', async () => {
     const link = await newBackendLink({ return_url: 'http://localhost:4300/done' });
     const visitor = new Visitor(service);
@@ -473,16 +543,23 @@ describe('The return address', () => {
     'http://localhost.evil.example.com/',
   ])('is refused: %s', async (returnUrl) => {
     const { status, body } = await createLink(service, { return_url: returnUrl });
-    expect({ status, body }).toMatchObject({ status: 400, body: { error_code: 'INVALID_FIELD' } });
+    expect({ status, body }).toMatchObject({
+      status: 400,
+      body: {
+        error_code: 'INVALID_FIELD',
+        error_message: expect.stringContaining('or an http or https URL of your own machine'),
+      },
+    });
   });
 
   it('is not at a loopback address in production', async () => {
-    const { status } = await createLink(
+    const { status, body } = await createLink(
       service,
       { return_url: 'http://localhost:4300/', proof: 'phone', phone_number: '+12125550123' },
       service.production,
     );
     expect(status).toBe(400);
+    expect(JSON.stringify(body)).not.toContain('your own machine');
   });
 });
 
@@ -624,6 +701,8 @@ describe('In the sandbox', () => {
     const login = await visitor.get(begun.location ?? '');
     expect(textOf(login)).toContain('Log in to');
     expect(textOf(login)).not.toContain('Enter a code');
+    // Only agents use a phone number.
+    expect(login.text).not.toMatch(/phone_number|agent/);
     await visitor.submit(begun.location ?? '', { action: 'log_in', external_user_id: link.user });
     const { page } = await follow(visitor, begun.location ?? '');
     expect(textOf(page)).toContain('Your Netflix password');

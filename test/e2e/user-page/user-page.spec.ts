@@ -130,7 +130,7 @@ describe('The page of a user', () => {
       expect(entries.length - before).toBe(1);
       expect(entries[0]).toMatchObject({
         event: { action: audited },
-        actor: { name: 'user of an agent' },
+        actor: { name: 'user of an API client' },
         target: { name, environment: 'development' },
       });
     }
@@ -310,6 +310,8 @@ describe('The cookie of the page', () => {
     expect(textOf(await visitor.get(location))).toContain(NOTHING_ENDED);
     // Once, and not if the address is opened.
     expect(textOf(await visitor.get(location))).not.toContain(NOTHING_ENDED);
+    // The buttons of the page lead to one that asks first.
+    expect(textOf(await visitor.get(`${page}?action=unlink&id=16`))).toContain(NOTHING_ENDED);
     const left = await visitor.submit(page, { action: 'log_out' });
     expect(left.location).toBe(`${page}?done=logged_out`);
   });
@@ -330,6 +332,17 @@ describe('The cookie of the page', () => {
     }
     using _clock = moveClock(service, 15 * MINUTE);
     expect(textOf((await follow(visitor, `${page}/${id}`)).page)).not.toContain('Open requests');
+  });
+
+  it('is not set by a login that has ended, and the page says so', async () => {
+    const visitor = new Visitor(service);
+    const { id } = await goToLogin(visitor, page);
+    const { path } = await complete(service, id, newUser());
+    expect((await visitor.get(path)).status).toBe(303);
+    using _clock = moveClock(service, 10 * MINUTE);
+    const text = textOf((await follow(visitor, `${page}/${id}`)).page);
+    expect(text).toContain('Your login has ended. Log in again.');
+    expect(text).toContain('Log in to Test organization');
   });
 
   it.each([1, 12])('ends in all copies when the user closes the page after %d minutes', async (minutes) => {

@@ -56,13 +56,17 @@ async function create(session: Session, options: CreateOptions): Promise<void> {
     ...(seconds !== undefined && { expires_in: seconds }),
     ...(metadata && { metadata: metadata as NonNullable<CreateSignInLinkRequest['metadata']> }),
   });
-  session.output.result(created, created.url ?? created.id);
+  // Scripts read the address of a link. One that was sent to a phone has none.
+  session.output.result(created, ...(created.url === null ? linesOf(created) : [created.url]));
 }
 
 async function get(session: Session, _options: object, id = ''): Promise<void> {
   const link = await session.platform().getSignInLink(id);
-  const { merchant, ...shown } = link;
-  session.output.result(link, ...fieldsOf({ ...shown, merchant: merchant.name }));
+  session.output.result(link, ...linesOf(link));
+}
+
+function linesOf({ merchant, ...link }: SignInLinkResponse): string[] {
+  return fieldsOf({ ...link, merchant: merchant.name });
 }
 
 async function list(session: Session, options: ListOptions & { readonly user: string }): Promise<void> {

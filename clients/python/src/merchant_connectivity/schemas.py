@@ -195,7 +195,7 @@ class AuthenticatedData(TypedDict):
 
 
 class AuthenticatedWebhook(TypedDict):
-    """The user has logged in to the merchant: the account is linked."""
+    """The user has logged in to the merchant: the account is linked. `card_id` is null if the session has no card, as after a sign-in link."""
 
     event: Literal["AUTHENTICATED"]
     """The name of the event."""
@@ -758,7 +758,7 @@ class PublishAgentDisconnectedRequest(TypedDict):
 
 
 class PublishAuthenticatedRequest(TypedDict):
-    """The user has logged in to the merchant: the account is linked."""
+    """The user has logged in to the merchant: the account is linked. `card_id` is null if the session has no card, as after a sign-in link."""
 
     client_id: str
     """The API client whose endpoints receive the event."""

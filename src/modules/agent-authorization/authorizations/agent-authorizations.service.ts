@@ -17,7 +17,7 @@ import { AuditLog } from '../../audit-logs/index.js';
 import { formatUserCode, generateUserCode, parseUserCode } from '../../oauth/index.js';
 import { AgentAddresses } from '../agent-addresses.js';
 import { labelOf, hostOrSchemeOf, type Agent } from '../agents/agent.js';
-import { AGENT_USER } from '../agent-user.js';
+import { CLIENT_USER } from '../client-user.js';
 import type { AgentIssuer } from '../agent-issuer.js';
 import { AgentAuthorization, AgentConnectionCode } from './agent-authorization.entity.js';
 import type { AgentUserRequest, ConnectionCodeResponse } from './authorizations.dto.js';
@@ -246,7 +246,7 @@ export class AgentAuthorizationsService {
   ): Promise<void> {
     await this.auditLog.record({
       action,
-      actor: { ...AGENT_USER, organizationId, origin },
+      actor: { ...CLIENT_USER, organizationId, origin },
       target: { name: labelOf(agentName, hostOrSchemeOf(redirectUri)), environment },
     });
   }

@@ -10,6 +10,7 @@ import {
 import {
   browserOf,
   FormTokens,
+  noticePage,
   PageRoute,
   requireUnchanged,
   Visit,
@@ -300,7 +301,7 @@ export class AuthorizationPage {
 /** A browser that keeps no cookies looks like another one. */
 function otherBrowserNotice(request: PageVisit['request'], purpose: Purpose): PageResponse {
   return losesCookies(request)
-    ? refusedPage(OVER_HTTP, 403)
+    ? noticePage({ title: 'You cannot continue here', status: 403, notice: OVER_HTTP })
     : authorizationNotice('otherBrowser', undefined, purpose);
 }
 

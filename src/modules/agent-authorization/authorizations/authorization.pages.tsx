@@ -109,13 +109,15 @@ export function loginPage(data: AuthorizationPageData, problem?: LoginProblem): 
                 autocapitalize="none"
                 maxLength={MAX_EXTERNAL_USER_ID_LENGTH}
               />
-              <TextField
-                name="phone_number"
-                label="Phone number (optional)"
-                hint="A number of the US or Canada, such as +12125550123. With it, the agent can create sign-in links."
-                maxLength={20}
-                required={false}
-              />
+              {isForAgent ? (
+                <TextField
+                  name="phone_number"
+                  label="Phone number (optional)"
+                  hint="A number of the US or Canada, such as +12125550123. With it, the agent can create sign-in links."
+                  maxLength={20}
+                  required={false}
+                />
+              ) : null}
               <button name="action" value="log_in">
                 Continue as this user
               </button>
@@ -278,7 +280,7 @@ const NOTICES: Readonly<Record<AuthorizationNotice, NoticeText>> = {
   expired: {
     status: 410,
     title: 'This request has expired',
-    text: 'For your safety, requests are valid for 10 minutes. Start again in the agent.',
+    text: 'For your safety, requests are valid for 10 minutes. Start again where you began.',
   },
   otherBrowser: {
     status: 403,

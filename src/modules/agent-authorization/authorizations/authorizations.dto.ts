@@ -31,7 +31,7 @@ export class AgentUserRequest {
 export class CompletedAuthorizationResponse {
   @TextProperty(
     'Redirect the user’s browser to this address. It works once, in the browser in which the user started.',
-    `https://mcp.example.com/connections/19b11f7c-4c8e-49bf-853e-3cea2462349f/authorizations/${EXAMPLE_AUTHORIZATION_ID}?ticket=example`,
+    `https://agents.example.com/connections/19b11f7c-4c8e-49bf-853e-3cea2462349f/authorizations/${EXAMPLE_AUTHORIZATION_ID}?ticket=example`,
     { format: 'uri' },
   )
   redirect_url!: string;

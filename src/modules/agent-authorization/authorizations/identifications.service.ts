@@ -11,14 +11,13 @@ import {
 } from '../../../infrastructure/crypto/index.js';
 import { Transaction, Transactional, type NewRow } from '../../../infrastructure/database/index.js';
 import { UserPseudonyms } from '../../../infrastructure/erasure/index.js';
-import type { RequestOrigin } from '../../../infrastructure/http/index.js';
+import { withParameters, type RequestOrigin } from '../../../infrastructure/http/index.js';
 import { Clock, MINUTE } from '../../../infrastructure/time/index.js';
 import type { ClientRecord } from '../../api-clients/index.js';
-import { AuditLog, changesBetween } from '../../audit-logs/index.js';
+import { AuditLog, changesBetween, SYSTEM } from '../../audit-logs/index.js';
 import { AgentAddresses, pagePathOf } from '../agent-addresses.js';
 import { AUTHORIZATION_CLOSED, AUTHORIZATION_NOT_FOUND } from '../agent-authorization-errors.js';
 import type { AgentIssuer } from '../agent-issuer.js';
-import { AGENT_USER } from '../agent-user.js';
 import { hostOrSchemeOf, labelOf } from '../agents/agent.js';
 import { AgentAuthorization } from './agent-authorization.entity.js';
 import { AgentAuthorizationsRepository } from './agent-authorizations.repository.js';
@@ -94,15 +93,21 @@ export class IdentificationsService {
     return this.add(issuer, { ...request, purpose: 'agent', continueAt: null }, browser);
   }
 
-  /** Begins a login for a page, bound to the browser. @returns where the user logs in */
-  begin(issuer: AgentIssuer, login: PageLogin, browser: string): Promise<string> {
-    return this.add(issuer, { ...NO_AGENT, ...login }, browser);
+  /**
+   * Begins a login for a page, bound to the browser.
+   *
+   * @param isAgain whether another user has logged in before, who would otherwise return
+   * @returns where the user logs in
+   */
+  begin(issuer: AgentIssuer, login: PageLogin, browser: string, isAgain = false): Promise<string> {
+    return this.add(issuer, { ...NO_AGENT, ...login }, browser, isAgain ? ANOTHER_USER : {});
   }
 
   private async add(
     issuer: AgentIssuer,
     request: AgentRequest & Pick<Identification, 'purpose' | 'continueAt'>,
     browser: string,
+    parameters: Readonly<Record<string, string>> = {},
   ): Promise<string> {
     const now = this.clock.now();
     const row: NewRow<AgentAuthorization> = {
@@ -115,7 +120,7 @@ export class IdentificationsService {
       expiresAt: new Date(now.getTime() + LOGIN_LIFETIME),
     };
     await this.repository.add(row);
-    return this.startOf(issuer, row);
+    return this.startOf(issuer, row, parameters);
   }
 
   /** @returns where the user logs in */
@@ -125,12 +130,7 @@ export class IdentificationsService {
     parameters: Readonly<Record<string, string>> = {},
   ): string {
     if (settings.loginUrl === null) return pagePathOf(clientId, id);
-    const login = new URL(settings.loginUrl);
-    login.searchParams.set('authorization_id', id);
-    login.searchParams.set('environment', environment);
-    login.searchParams.set('purpose', purpose);
-    for (const [name, value] of Object.entries(parameters)) login.searchParams.set(name, value);
-    return login.href;
+    return withParameters(settings.loginUrl, { authorization_id: id, environment, purpose, ...parameters });
   }
 
   /**
@@ -268,7 +268,7 @@ export class IdentificationsService {
     if (await this.change(completed, { status: 'ended' })) {
       await this.auditLog.record({
         action: login.purpose === 'agent' ? 'agent.refuse' : 'user_login.refuse',
-        actor: { ...AGENT_USER, organizationId, origin },
+        actor: { ...SYSTEM, organizationId, origin },
         target: { name: purposeOf(login), environment },
       });
     }

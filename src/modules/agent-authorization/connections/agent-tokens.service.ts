@@ -4,11 +4,11 @@ import { digestOfSecret, SecretDigest, secretFrom, sha256 } from '../../../infra
 import type { RequestOrigin } from '../../../infrastructure/http/index.js';
 import { Clock, DAY, HOUR, SECOND } from '../../../infrastructure/time/index.js';
 import type { ClientRecord } from '../../api-clients/index.js';
+import { SYSTEM } from '../../audit-logs/index.js';
 import { McpTokensRepository, McpTokensService } from '../../mcp-tokens/index.js';
 import { bearerToken, type Grant } from '../../oauth/index.js';
 import { labelOf } from '../agents/agent.js';
 import type { AgentIssuer } from '../agent-issuer.js';
-import { AGENT_USER } from '../agent-user.js';
 import type { AgentConnection } from './agent-connection.entity.js';
 import { AgentConnectionsService } from './agent-connections.service.js';
 import type { NewTokens } from './agent-tokens.batch.js';
@@ -127,7 +127,7 @@ export class AgentTokensService {
 
   /** Ends a connection whose code or refresh token two parties have. */
   async endAfterReuse({ issuer, origin }: TokenClient, connectionId: string): Promise<void> {
-    const actor = { ...AGENT_USER, origin };
+    const actor = { ...SYSTEM, origin };
     await this.connections.end(issuer, connectionId, { action: 'agent.reuse', actor });
   }
 

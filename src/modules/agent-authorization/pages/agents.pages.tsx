@@ -66,7 +66,7 @@ class ConnectionsPage extends ListPage(AGENT_PERMISSIONS.listAgentConnections, L
     query,
   }: PageVisit): Promise<ListDescription<AgentConnectionResponse, ListAgentConnectionsQuery>> {
     const { title, path } = agentsOf(environment);
-    const { connectorUrl } = await this.settings.get(actor, environment);
+    const { connectorUrl, loginUrl } = await this.settings.get(actor, environment);
     return {
       title,
       about: 'Agents that your users have connected. They act for the user until the connection ends.',
@@ -111,7 +111,10 @@ class ConnectionsPage extends ListPage(AGENT_PERMISSIONS.listAgentConnections, L
                 <p>
                   To connect one, the user adds this address to an agent, such as Claude or ChatGPT, as a
                   connector (MCP server), and logs in
-                  {environment === 'development' ? ': in the sandbox, as any test user' : ''}.
+                  {environment === 'development' && loginUrl === null
+                    ? ': in the sandbox, as any test user'
+                    : ''}
+                  .
                 </p>
                 <CodeBlock title="Connector address" code={connectorUrl} />
                 <Link to="/docs/agent-login">Learn how agents log in</Link>
@@ -185,7 +188,7 @@ class SandboxLoginPage extends FormPage(
           <TextField
             name="phone_number"
             label="Phone number (optional)"
-            hint="A number of the US or Canada, such as +12125550123. With it, the agent can create sign-in links."
+            hint="Only to connect an agent: a number of the US or Canada, such as +12125550123, with which the agent can create sign-in links."
             required={false}
           />
         </>
@@ -283,7 +286,7 @@ class SettingsPage extends FormPage(
           <TextArea
             name="return_hosts"
             label="Hosts that sign-in links return to"
-            hint="One host name per line. The return address of a sign-in link must be at one of them."
+            hint={`One host name per line, such as shop.example.com. The return address of a sign-in link must be at one of them${environment === 'development' ? ', or on your own machine' : ''}.`}
             rows={3}
           />
           {environment === 'development' ? (

@@ -15,21 +15,24 @@ import {
   type SandboxLogin,
 } from '../agent-setting.entity.js';
 
-/** A host name, or a private-use scheme with its colon. */
-const HOST =
-  /^(?:(?:[a-z0-9](?:[a-z0-9-]*[a-z0-9])?\.)*[a-z0-9](?:[a-z0-9-]*[a-z0-9])?|[a-z][a-z0-9+.-]{0,62}:)$/;
+const HOST = /^(?:[a-z0-9](?:[a-z0-9-]*[a-z0-9])?\.)*[a-z0-9](?:[a-z0-9-]*[a-z0-9])?$/;
+/** A private-use scheme with its colon. */
+const SCHEME = /^[a-z][a-z0-9+.-]{0,62}:$/;
 const MAX_HOST_LENGTH = 253;
 
-function HostsField(): PropertyDecorator {
+/** @param problem what an item is that matches none of the patterns */
+function HostsField(patterns: readonly RegExp[], problem: string): PropertyDecorator {
   return ArrayField({
     in: 'form',
     required: false,
     max: 100,
     items: { type: 'string' },
     validateItem: (item, name) =>
-      typeof item === 'string' && item.length <= MAX_HOST_LENGTH && HOST.test(item)
+      typeof item === 'string' &&
+      item.length <= MAX_HOST_LENGTH &&
+      patterns.some((pattern) => pattern.test(item))
         ? undefined
-        : `${name} is neither a host name in lower case, such as claude.ai, nor the scheme of an app, such as “cursor:”.`,
+        : `${name} ${problem}`,
   });
 }
 
@@ -44,7 +47,10 @@ export class UpdateAgentSettingsRequest extends EnvironmentRequest {
   allowed_agents!: AllowedAgents;
 
   /** In lower case. Without them, `hosts` allows only agents that the organization has registered. */
-  @HostsField()
+  @HostsField(
+    [HOST, SCHEME],
+    'is neither a host name in lower case, such as claude.ai, nor the scheme of an app, such as “cursor:”.',
+  )
   allowed_hosts?: string[];
 
   /** Not a URL field, whose host names need a dot: `http://localhost:3000` is a login page, too. */
@@ -52,7 +58,10 @@ export class UpdateAgentSettingsRequest extends EnvironmentRequest {
   login_url?: string;
 
   /** In lower case. If there are none, sign-in links return nowhere. */
-  @HostsField()
+  @HostsField(
+    [HOST],
+    'is not a host name in lower case without a scheme, port or path, such as shop.example.com.',
+  )
   return_hosts?: string[];
 
   /** Without it, the setting stays as it is. */

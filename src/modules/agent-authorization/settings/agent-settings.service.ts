@@ -32,8 +32,6 @@ import type { ShownAgentSettings, UpdateAgentSettingsRequest } from './agent-set
 
 const CLIENTS_PER_STATEMENT = 100;
 const CONCURRENT_STATEMENTS = 2;
-const insecureUrl = (field: string): string => `The ${field} field must be an https URL without a fragment.`;
-
 const ONLY_OWNERS = 'Only owners can let anyone log in to the sandbox.';
 
 /** The settings of API clients for agents that log in. */
@@ -131,7 +129,7 @@ export class AgentSettingsService implements AgentLogins {
     const before = await this.get(actor, environment);
     check?.(before);
     if (loginUrl !== undefined && !this.isLoginUrl(loginUrl))
-      throw fieldError({ field: 'login_url', rule: insecureUrl });
+      throw fieldError({ field: 'login_url', rule: (field) => wrongLoginUrl(field, this.configuration) });
     const stored = await this.find(client.clientId);
     const setting = {
       clientId: client.clientId,
@@ -196,6 +194,9 @@ export class AgentSettingsService implements AgentLogins {
 function isOpenSandbox({ sandboxLogin, loginUrl }: AgentSettings): boolean {
   return sandboxLogin === 'anyone' && loginUrl === null;
 }
+
+const wrongLoginUrl = (field: string, { isProduction }: Pick<ServiceConfiguration, 'isProduction'>): string =>
+  `The ${field} field must be an https ${isProduction ? '' : 'or http '}URL without a user name or fragment.`;
 
 /** Returns the settings as the form names them. */
 export function namedSettings({ agents, hosts, loginUrl, returnHosts, sandboxLogin }: AgentSettings) {

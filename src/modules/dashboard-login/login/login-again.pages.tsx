@@ -93,7 +93,7 @@ export class LoginAgainPage {
   @Post('login/continue')
   @PageRoute({ login: false, form: true, isNeverStored: true })
   continue(@Visit() { form, request }: PageVisit): PageResponse {
-    if (!isUser(request.user)) return { redirectTo: '/login' };
+    if (!isUser(request.user)) return { redirectTo: '/login?again=form' };
     const { by, to, ...sent } = keptFormIn(form.get('sent'));
     if (by !== request.user.userId) return { redirectTo: HOME };
     return {

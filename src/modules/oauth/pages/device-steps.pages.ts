@@ -9,7 +9,7 @@ import type { Decision } from '../authorizations/device-authorizations.repositor
 import { OAuthConfiguration } from '../oauth.configuration.js';
 import { codePage, confirmationPage, resultPage, unknownRequestPage } from './device.pages.js';
 
-const ENTER_CODE: PageResponse = { redirectTo: '/device' };
+const ENTER_CODE_AGAIN: PageResponse = { redirectTo: '/device?done=undecided' };
 
 /** Number of characters of a code that the page shows again. */
 const SHOWN_CODE_LENGTH = 20;
@@ -49,11 +49,11 @@ export class DevicePage {
   @PageRoute({ login: true })
   async confirm(@Visit() { actor, query: { request: id } }: PageVisit): Promise<PageResponse> {
     // A user whose session ended before a form was submitted arrives here after the login, without the form's data.
-    if (id === undefined) return ENTER_CODE;
+    if (id === undefined) return ENTER_CODE_AGAIN;
     const request = await this.approvals.find(actor, id);
     if (!request) return unknownRequestPage();
     if (!this.approvals.isPending(request)) return { redirectTo: resultPath(request.id) };
-    if (!this.approvals.isEnteredBy(actor, request)) return ENTER_CODE;
+    if (!this.approvals.isEnteredBy(actor, request)) return ENTER_CODE_AGAIN;
     const clientName = await this.clients.nameOf(request.clientId);
     return confirmationPage(request, this.approvals.userCodeOf(request), clientName);
   }
@@ -64,7 +64,8 @@ export class DevicePage {
     const request = await this.approvals.find(actor, form.get('request'));
     if (!request) return unknownRequestPage();
     const decision = decisionIn(form);
-    if (this.approvals.isPending(request) && !this.approvals.isEnteredBy(actor, request)) return ENTER_CODE;
+    if (this.approvals.isPending(request) && !this.approvals.isEnteredBy(actor, request))
+      return ENTER_CODE_AGAIN;
     await this.approvals.decide(actor, request, decision);
     return { redirectTo: resultPath(request.id) };
   }

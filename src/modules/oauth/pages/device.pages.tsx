@@ -1,11 +1,14 @@
+import type { VNode } from 'preact';
 import { describeScope } from '../../../infrastructure/auth/index.js';
 import type { PlatformEnvironment } from '../../../infrastructure/config/index.js';
 import {
   Details,
   Form,
+  Notice,
   noticePage,
   SubmitButton,
   TextField,
+  usePage,
   type PageResponse,
   Moment,
 } from '../../../infrastructure/pages/index.js';
@@ -28,6 +31,7 @@ export function codePage(userCode: string, isUnknown = false): PageResponse {
     ...(isUnknown && { status: 404 }),
     content: (
       <Form action="/device">
+        <Undecided />
         <p>Enter the code that your device or program shows. Don’t enter a code that someone sent you.</p>
         <TextField
           name="user_code"
@@ -41,6 +45,17 @@ export function codePage(userCode: string, isUnknown = false): PageResponse {
       </Form>
     ),
   };
+}
+
+/** Shown to users whose decision did not count. */
+function Undecided(): VNode | null {
+  if (usePage().done !== 'undecided') return null;
+  return (
+    <Notice kind="bad">
+      Nothing was approved or declined. Only the login in which you entered the code can do that. Enter the
+      code again.
+    </Notice>
+  );
 }
 
 /**
