@@ -344,10 +344,11 @@ describe('Connection codes', () => {
     const { visitor, page } = await open();
     await visitor.get(page);
     using _clock = moveClock(service, 10 * MINUTE);
-    for (const fields of [
+    const forms: Record<string, string>[] = [
       { action: 'enter_code', code: 'BBBB-BBBB' },
       { action: 'log_in', external_user_id: ' ' },
-    ])
+    ];
+    for (const fields of forms)
       expect(await visitor.submit(page, fields)).toMatchObject({ status: 303, location: page });
     expect((await visitor.get(page)).text).toContain('This request has expired');
   });
