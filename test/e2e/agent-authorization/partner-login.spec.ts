@@ -340,6 +340,19 @@ describe('Connection codes', () => {
     expect((await visitor.fill(page, { action: 'enter_code', code })).status).toBe(400);
   });
 
+  it('are not asked for again when the request has expired, and the page says so', async () => {
+    const { visitor, page } = await open();
+    await visitor.get(page);
+    using _clock = moveClock(service, 10 * MINUTE);
+    const forms: Record<string, string>[] = [
+      { action: 'enter_code', code: 'BBBB-BBBB' },
+      { action: 'log_in', external_user_id: ' ' },
+    ];
+    for (const fields of forms)
+      expect(await visitor.submit(page, fields)).toMatchObject({ status: 303, location: page });
+    expect((await visitor.get(page)).text).toContain('This request has expired');
+  });
+
   it('can be guessed 5 times for each request', async () => {
     const { visitor, page } = await open();
     await visitor.get(page);

@@ -18,7 +18,7 @@ export function addAgents(program: Command): void {
     .description('create a code with which a user connects an agent')
     .action(action(createCode));
   withUser(agents.command('complete <authorization-id>'))
-    .description('say which user has logged in to connect an agent')
+    .description('say which user has logged in: for an agent, a sign-in link or their own page')
     .action(action(complete));
 }
 

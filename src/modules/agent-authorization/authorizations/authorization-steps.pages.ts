@@ -150,6 +150,7 @@ export class AuthorizationPage {
     if (!this.identifications.isBegunBy(authorization, browserOf(request)))
       return otherBrowserNotice(request, authorization.purpose);
     const path = { redirectTo: pagePathOf(authorization.clientId, authorization.id) };
+    if (this.identifications.hasExpired(authorization)) return path;
     const action = form.get('action');
     if (action === 'log_in')
       return (
