@@ -67,6 +67,8 @@ export function writePythonSdk(folder, { operations, schemas, version }) {
 class Types {
   classes = new Map();
   aliases = new Map();
+  /** The classes of unions. With `@final`, type checkers tell them apart by `in`. */
+  final = new Set();
 
   constructor(schemas) {
     this.schemas = schemas;
@@ -81,7 +83,11 @@ class Types {
     if (schema.const !== undefined) return `Literal[${literal(schema.const)}]`;
     if (schema.enum !== undefined) return `Literal[${schema.enum.map(literal).join(', ')}]`;
     const options = schema.oneOf ?? schema.anyOf;
-    if (options !== undefined) return this.union(options.map((each) => this.of(each, name, isRequest)));
+    if (options !== undefined) {
+      const parts = options.map((each) => this.of(each, name, isRequest));
+      if (parts.filter((each) => each !== 'None').length > 1) for (const part of parts) this.final.add(part);
+      return this.union(parts);
+    }
     if (Array.isArray(schema.type))
       return this.union(schema.type.map((type) => this.of({ ...schema, type }, name, isRequest)));
     if (schema.type === 'array') return `list[${this.of(schema.items, name, isRequest)}]`;
@@ -139,7 +145,9 @@ class Types {
   }
 
   module() {
-    const classes = [...this.classes].toSorted(([a], [b]) => (a < b ? -1 : 1)).map(([, code]) => code);
+    const classes = [...this.classes]
+      .toSorted(([a], [b]) => (a < b ? -1 : 1))
+      .map(([name, code]) => (this.final.has(name) && code.startsWith('class ') ? `@final\n${code}` : code));
     const aliases = [...this.aliases].map(([name, { type, description }]) => {
       const isUnion = type.includes(' | ') && !type.includes('[');
       const [, members] = /^Literal\[(.*)\]$/.exec(type) ?? [];
@@ -152,7 +160,7 @@ class Types {
       return description === undefined ? `${code}\n` : `${code}\n${docstring(description)}\n`;
     });
     const code = [...classes, aliases.join('\n')].join('\n\n');
-    const typing = ['Any', 'Literal', 'TypedDict', 'Union'].filter((name) =>
+    const typing = ['Any', 'Literal', 'TypedDict', 'Union', 'final'].filter((name) =>
       new RegExp(String.raw`\b${name}\b`).test(code),
     );
     return `"""The types of responses, of webhooks, and of nested fields of requests."""
@@ -245,7 +253,7 @@ function methodOf(operation, schemas, types) {
 
 /** Returns the method that iterates over the pages of a feed, which has no end. */
 function followed(method) {
-  const advice = `Reads page by page, and waits for further entries at the end. Remembers nothing: store \`next_cursor\` after you have processed a page, and begin with it the next time. With \`wait=0\`, ends at the end of the feed. Pages can be empty.`;
+  const advice = `Reads page by page, and waits for further entries at the end. Remembers nothing: store \`next_cursor\` after you have processed a page, and begin with it the next time. Raises the error of a request that failed, also after its retries: begin again with your cursor. With \`wait=0\`, ends at the end of the feed. Pages can be empty.`;
   const [summary, ...others] = method.text.split('\n\n');
   const text = [summary.replace(/^Read /, 'Follow '), ...others.slice(0, 1), advice, ...others.slice(1)];
   return {

@@ -26,6 +26,9 @@ const tolerance = 5 * time.Minute
 // The service sends one signature, or a few during a rotation. Others are not compared.
 const maxSignatures = 10
 
+// Secrets of clients and keys of endpoints are longer.
+const minKeyBytes = 24
+
 // Verify tells whether the service sent this, to you, now. The body is what came, before anything has parsed it;
 // the headers are those of http.Request; the secret is the key of the endpoint (whsec_… or whpk_…), or the client
 // secret, unchanged.
@@ -74,8 +77,8 @@ func VerifyStandardWebhooks(body []byte, headers http.Header, secret string, now
 	if encoded, isOfEndpoint := strings.CutPrefix(secret, "whsec_"); isOfEndpoint {
 		key, err = base64.StdEncoding.DecodeString(encoded)
 	}
-	// Anyone can sign with an empty key.
-	if err != nil || len(key) == 0 {
+	// Anyone can sign with an empty key, or guess a short one.
+	if err != nil || len(key) < minKeyBytes {
 		return false
 	}
 	expected := "v1," + sign(key, message)

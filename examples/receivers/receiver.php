@@ -15,6 +15,9 @@ const TOLERANCE = 300;
 /** The service sends one signature, or a few during a rotation. Others are not compared. */
 const MAX_SIGNATURES = 10;
 
+/** Secrets of clients and keys of endpoints are longer. */
+const MIN_KEY_BYTES = 24;
+
 /**
  * Returns whether the service sent this delivery to you just now.
  *
@@ -61,8 +64,8 @@ function verifyStandardWebhooks(string $body, array $headers, string $secret, in
     }
     $message = "$id.$timestamp.$body";
     $isPublicKey = str_starts_with($secret, 'whpk_');
-    // Anyone can sign with an empty key.
-    if (keyOf($secret) === '') {
+    // Anyone can sign with an empty key, or guess a short one.
+    if (strlen(keyOf($secret)) < MIN_KEY_BYTES) {
         return false;
     }
     $expected = 'v1,' . sign($secret, $message);

@@ -12,6 +12,8 @@ require 'openssl'
 TOLERANCE = 300
 # The service sends one signature, or a few during a rotation. Others are not compared.
 MAX_SIGNATURES = 10
+# Secrets of clients and keys of endpoints are longer.
+MIN_KEY_BYTES = 24
 
 # Returns whether the service sent this delivery to you just now.
 #
@@ -53,8 +55,8 @@ def verify_standard_webhooks(body, headers, secret, now)
   signatures = value_of(headers, 'webhook-signature').split(' ', MAX_SIGNATURES + 1).first(MAX_SIGNATURES)
   return signatures.any? { |given| signed_by?(secret, message, given) } if secret.start_with?('whpk_')
 
-  # Anyone can sign with an empty key.
-  return false if key_of(secret).empty?
+  # Anyone can sign with an empty key, or guess a short one.
+  return false if key_of(secret).bytesize < MIN_KEY_BYTES
 
   expected = "v1,#{sign(secret, message)}"
   signatures.any? { |given| equal_in_constant_time?(expected, given) }

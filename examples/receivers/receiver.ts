@@ -16,6 +16,8 @@ export type Headers = Readonly<Record<string, string | string[] | undefined>>;
 const TOLERANCE = 300;
 /** The service sends one signature, or a few during a rotation. Others are not compared. */
 const MAX_SIGNATURES = 10;
+/** Secrets of clients and keys of endpoints are longer. */
+const MIN_KEY_BYTES = 24;
 const PUBLIC_KEY_BYTES = 32;
 
 /**
@@ -64,8 +66,8 @@ export function verifyStandardWebhooks(body: Buffer, headers: Headers, secret: s
       .some((signature) => verifyBytes(null, signed, key, Buffer.from(signature.slice(4), 'base64')));
   }
   const key = secret.startsWith('whsec_') ? Buffer.from(secret.slice(6), 'base64') : secret;
-  // Anyone can sign with an empty key.
-  if (key.length === 0) return false;
+  // Anyone can sign with an empty key, or guess a short one.
+  if (key.length < MIN_KEY_BYTES) return false;
   const expected = `v1,${hmac(key, start, body)}`;
   return signatures.some((signature) => isEqual(expected, signature));
 }

@@ -86,6 +86,9 @@ def use(client: MerchantConnectivity) -> schemas.ErrorCode | None:
         event["data"]["card_id"].upper()
     if event["event"] == "CARD_LOST":  # type: ignore[comparison-overlap]
         pass
+    if "external_user_id" in event:
+        event["external_user_id"].upper()
+    event["external_user_id"]  # type: ignore[typeddict-item]
     return ApiError("", 400, "").error_code
 
 async def key() -> str:
@@ -213,6 +216,38 @@ print("%d.%d" % sys.version_info[:2])`;
     },
     60_000,
   );
+});
+
+describe('Times of the Python SDK', () => {
+  itWithPython('are sent in UTC, and refused without a time zone before anything is sent', async () => {
+    const code = `
+from datetime import datetime, timedelta, timezone
+import httpx
+from merchant_connectivity import MerchantConnectivity
+sent = []
+def answer(request):
+    sent.append(str(request.url.query or request.content))
+    return httpx.Response(200, json={"data": [], "next_cursor": None, "limit": 1})
+http = httpx.Client(transport=httpx.MockTransport(answer))
+client = MerchantConnectivity("http://localhost", client_id="c", client_secret="s", access_token="t", http_client=http)
+zoned = datetime(2026, 1, 31, 9, tzinfo=timezone(timedelta(hours=1)))
+client.list_audit_logs(start=zoned).first()
+client.recover_webhooks("e", since=zoned)
+print(*sent)
+def refused(call):
+    try:
+        call()
+    except ValueError as error:
+        print(error)
+naive = datetime(2026, 1, 31, 9)
+refused(lambda: client.list_audit_logs(start=naive).first())
+refused(lambda: client.recover_webhooks("e", since=naive))
+print(len(sent))`;
+    const lines = (await runPython(['-c', code])).trim().split('\n');
+    expect(lines[0]).toMatch(/start=2026-01-31T08%3A00%3A00Z.*"since":"2026-01-31T08:00:00Z"/);
+    const refused = 'The time 2026-01-31T09:00:00 has no time zone, such as datetime.now(timezone.utc) has.';
+    expect(lines.slice(1)).toEqual([refused, refused, '2']);
+  });
 });
 
 describe('webhooks of the Python SDK', () => {

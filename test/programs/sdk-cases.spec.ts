@@ -2,6 +2,7 @@ import { createServer, type IncomingHttpHeaders, type Server } from 'node:http';
 import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { ApiKeysService } from '../../src/modules/api-keys/index.js';
 import { eventually } from '../support/eventually.js';
 import { committed } from '../support/documents/documents.js';
@@ -77,7 +78,8 @@ beforeAll(async () => {
     const answer = answers.shift() ?? { status: 418 };
     if (answer === 'none') return;
     if (answer === 'lost') return void request.socket.destroy();
-    const { status = 200, headers: given = {}, body = '' } = answer;
+    const { delay = 0, status = 200, headers: given = {}, body = '' } = answer;
+    await sleep(delay);
     const type = typeof body === 'string' ? {} : { 'content-type': 'application/json' };
     response.writeHead(status, { ...type, ...given, connection: 'close' });
     response.end(typeof body === 'string' ? body : JSON.stringify(body));

@@ -10,6 +10,7 @@ const LONGEST_WAIT = 20;
  * have processed a page, and pass it as `cursor` the next time. With `wait: 0`, stops at the end of the feed. Pages can be empty.
  *
  * @throws ApiError `EVENT_CURSOR_EXPIRED` if events after the cursor are no longer kept
+ * @throws ApiError or ConnectionError of a request that failed, also after its retries: begin again with your cursor
  */
 export async function* followEvents(
   client: Pick<MerchantConnectivity, 'readWebhookEvents'>,

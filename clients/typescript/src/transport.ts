@@ -79,6 +79,8 @@ export interface OperationRequest {
   readonly form?: object | undefined;
 }
 
+/** Milliseconds that a request lasts, at least, beyond those that it asks the service to wait. */
+const LEAST_REST = 5000;
 /** Milliseconds before the first retry if the service does not say how long to wait; doubled each time. */
 const FIRST_DELAY = 500;
 const DEFAULTS = { maxRetries: 2, maxRetryDelay: 60, timeout: 30_000 };
@@ -190,7 +192,7 @@ export class Transport {
     attempt: number,
   ): Promise<Result> {
     const init = await this.initOf(operation, request, options, type);
-    const limit = options.timeout ?? this.options.timeout ?? DEFAULTS.timeout;
+    const limit = limitOf(request, options.timeout ?? this.options.timeout ?? DEFAULTS.timeout);
     const url = this.urlOf(request);
     const started: Attempt = {
       operation,
@@ -308,6 +310,12 @@ export class Transport {
     if (!value) throw new TypeError(`${operation} requires ${name}.`);
     return `Bearer ${value}`;
   }
+}
+
+/** Returns the milliseconds until the request fails. The event feed may wait for longer than the program waits for other responses. */
+function limitOf({ query = {} }: OperationRequest, timeout: number): number {
+  const wait = Number((query as { readonly wait?: unknown }).wait);
+  return wait > 0 ? Math.max(timeout, wait * 1000 + LEAST_REST) : timeout;
 }
 
 /** A path that `.` and `..` change, for URL parsers, or for proxies that decode it before they do. */

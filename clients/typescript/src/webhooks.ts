@@ -34,6 +34,8 @@ const DEFAULT_TOLERANCE = 300;
 /** The service sends one signature, or a few during the rotation of a key or secret. */
 const MAX_SIGNATURES = 10;
 const KEY_BYTES = 32;
+/** The least of Standard Webhooks. The service makes keys of 32 bytes. */
+const MIN_SECRET_BYTES = 24;
 /** The bytes before an Ed25519 private key in PKCS #8 (RFC 8410, section 7). */
 const PKCS8 = Uint8Array.from([48, 46, 2, 1, 0, 48, 5, 6, 3, 43, 101, 112, 4, 34, 4, 32]);
 const encoder = new TextEncoder();
@@ -45,7 +47,7 @@ const encoder = new TextEncoder();
  * @param secret the key of the endpoint (`whsec_…`, or its public key `whpk_…`), or the secret of your API client, whose
  * `Service-Signature` is verified, too; during a rotation, the old and the new one
  * @throws SignatureError if the webhook does not come from the service, was changed, or is too old
- * @throws TypeError if there is no secret, or a key is malformed
+ * @throws TypeError if there is no secret, or a key is malformed or private
  */
 async function verify(
   body: string | Uint8Array | ArrayBuffer,
@@ -55,6 +57,8 @@ async function verify(
 ): Promise<WebhookEvent> {
   const bytes = bytesOf(body);
   const secrets = secretsIn(secret);
+  if (secrets.some((each) => each.startsWith('whsk_')))
+    throw new TypeError('A receiver must not have the private key, whsk_…. Give the public key, whpk_….');
   const clientKeys = await Promise.all(secrets.filter((each) => !isOfEndpoint(each)).map(keyOf));
   const endpointKeys = await Promise.all(secrets.filter(isOfEndpoint).map(endpointKeyOf));
   const [id, timestamp] = [required(headers, 'webhook-id'), required(headers, 'webhook-timestamp')];
@@ -150,11 +154,12 @@ function isOfEndpoint(key: string): boolean {
   return /^wh(?:sec|pk)_/.test(key);
 }
 
-/** @throws TypeError if the key is malformed */
+/** @throws TypeError if the key is malformed. Anyone could sign with an empty key, or guess a short one. */
 function endpointKeyOf(text: string): Promise<CryptoKey> {
   const [kind, encoded] = [text.slice(0, text.indexOf('_')), text.slice(text.indexOf('_') + 1)];
   const bytes = bytesOfBase64(encoded);
-  if (!bytes || (kind === 'whpk' && bytes.length !== KEY_BYTES)) throw malformed(kind);
+  if (!bytes || (kind === 'whpk' ? bytes.length !== KEY_BYTES : bytes.length < MIN_SECRET_BYTES))
+    throw malformed(kind);
   return kind === 'whpk'
     ? crypto.subtle.importKey('raw', bytes, 'Ed25519', false, ['verify'])
     : crypto.subtle.importKey('raw', bytes, { name: 'HMAC', hash: 'SHA-256' }, false, ['sign']);

@@ -43,6 +43,8 @@ export type Answer =
   | 'lost'
   | 'none'
   | {
+      /** Milliseconds until the response begins. */
+      readonly delay?: number;
       readonly status?: number;
       readonly headers?: Readonly<Record<string, string>>;
       /** An object is sent as JSON. */
@@ -337,6 +339,23 @@ const FEED: readonly SdkCase[] = [
       ),
     })),
   },
+  ...(['readWebhookEvents', 'followWebhookEvents'] as const).map((operation) => ({
+    title: `gives a request of ${operation} that waits longer than the timeout the time that it asks for`,
+    needs: 'readWebhookEvents',
+    call: { operation, query: { wait: 1 }, client: { timeout: 100, maxRetries: 0 } },
+    answers: [{ ...feedPage('a', false), delay: 400 }, failure(410, { error_code: 'EVENT_CURSOR_EXPIRED' })],
+    outcome:
+      operation === 'readWebhookEvents'
+        ? { result: feedPage('a', false).body }
+        : failed({ errorCode: 'EVENT_CURSOR_EXPIRED' }),
+  })),
+  {
+    title: 'keeps the timeout of a request that does not wait',
+    needs: 'readWebhookEvents',
+    call: { operation: 'readWebhookEvents', query: { wait: 0 }, client: { timeout: 100, maxRetries: 0 } },
+    answers: ['none'],
+    outcome: failed({ message: expect.stringMatching(/no response within (?:100 ms|0\.1 s)\.$/) }),
+  },
 ];
 
 const OBSERVED: readonly SdkCase[] = [
@@ -393,7 +412,7 @@ const OBSERVED: readonly SdkCase[] = [
           path: '/apply',
           attempt: 1,
           isReplayed: false,
-          error: expect.stringContaining('The request to http://127.0.0.1'),
+          error: expect.stringMatching(/^The request to http:\/\/127\.0\.0\.1\S* failed: .*[^.]\.$/),
         },
       ],
     },
@@ -742,11 +761,19 @@ const WEBHOOKS: readonly SdkCase[] = [
       secret: PUBLIC,
     }),
   ),
-  ...['whsec_', 'whsec_%', 'whsec_…', 'whpk_', 'whpk_AAAA'].map((secret) => ({
-    title: `refuses the key ${secret} of an endpoint`,
-    call: verified({ secret }),
-    outcome: failed({ kind: 'InvalidArgument', message: expect.stringContaining('is malformed.') }),
-  })),
+  ...['whsec_', 'whsec_%', 'whsec_…', 'whsec_YQ==', `whsec_${'A'.repeat(31)}=`, 'whpk_', 'whpk_AAAA'].map(
+    (secret) => ({
+      title: `refuses the key ${secret} of an endpoint`,
+      call: verified({ secret }),
+      outcome: failed({ kind: 'InvalidArgument', message: expect.stringContaining('is malformed.') }),
+    }),
+  ),
+  {
+    // In its place, a receiver could sign webhooks. It must not have it.
+    title: 'refuses a private key',
+    call: verified({ headers: signed({ signers: [SIGNERS.ed25519] }), secret: PAIR.sealable }),
+    outcome: failed({ kind: 'InvalidArgument', message: expect.stringContaining('Give the public key') }),
+  },
   rejected('body', 'whose body is no event', {
     body: base64('[]'),
     headers: signed({ body: Buffer.from('[]') }),
@@ -774,7 +801,13 @@ const SIGNATURES: readonly SdkCase[] = [
   signs('with the client secret and the keys of an endpoint', [SECRET, HMAC, PAIR.sealable], {
     signers: [undefined, SIGNERS.hmac, SIGNERS.ed25519],
   }),
-  ...['whsec_', 'whsk_AAAA'].map((secret) => ({
+  signs('with a secret from a file with a line end', `${SECRET}\n`, {}),
+  ...['', ' ', [], ['']].map((secret) => ({
+    title: `does not sign without a secret, ${JSON.stringify(secret)}`,
+    call: signing(secret),
+    outcome: failed({ kind: 'InvalidArgument', message: expect.stringContaining('The secret is missing.') }),
+  })),
+  ...['whsec_', 'whsec_YQ==', 'whsk_AAAA'].map((secret) => ({
     title: `does not sign with the key ${secret}`,
     call: signing(secret),
     outcome: failed({ kind: 'InvalidArgument', message: expect.stringContaining('is malformed.') }),

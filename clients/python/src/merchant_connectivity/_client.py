@@ -906,7 +906,7 @@ class MerchantConnectivity(Transport):
 
         Returns the events of your client in the order in which they were published, whether or not an endpoint received them. Use it if you have no public receiver, or to find what a receiver missed.
 
-        Reads page by page, and waits for further entries at the end. Remembers nothing: store `next_cursor` after you have processed a page, and begin with it the next time. With `wait=0`, ends at the end of the feed. Pages can be empty.
+        Reads page by page, and waits for further entries at the end. Remembers nothing: store `next_cursor` after you have processed a page, and begin with it the next time. Raises the error of a request that failed, also after its retries: begin again with your cursor. With `wait=0`, ends at the end of the feed. Pages can be empty.
 
         Args:
             cursor: The `next_cursor` of the previous page, for the same filters. Default: begin at `start`, or with the oldest event that is kept.
@@ -1870,7 +1870,7 @@ class AsyncMerchantConnectivity(AsyncTransport):
 
         Returns the events of your client in the order in which they were published, whether or not an endpoint received them. Use it if you have no public receiver, or to find what a receiver missed.
 
-        Reads page by page, and waits for further entries at the end. Remembers nothing: store `next_cursor` after you have processed a page, and begin with it the next time. With `wait=0`, ends at the end of the feed. Pages can be empty.
+        Reads page by page, and waits for further entries at the end. Remembers nothing: store `next_cursor` after you have processed a page, and begin with it the next time. Raises the error of a request that failed, also after its retries: begin again with your cursor. With `wait=0`, ends at the end of the feed. Pages can be empty.
 
         Args:
             cursor: The `next_cursor` of the previous page, for the same filters. Default: begin at `start`, or with the oldest event that is kept.

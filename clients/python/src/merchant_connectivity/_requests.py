@@ -21,6 +21,8 @@ from .errors import ApiConnectionError, ApiError, error_of, foreign_response, or
 
 JSON_TYPE = "application/json"
 STREAM_TYPE = "text/event-stream"
+LEAST_REST = 5
+"""Seconds that a request lasts, at least, beyond those that it asks the service to wait."""
 FIRST_DELAY = 0.5
 """Seconds before the first retry if the service does not say how long to wait; doubled each time."""
 
@@ -169,12 +171,14 @@ class Call:
 
     @property
     def timeout(self) -> float:
-        return self.options.get("timeout", self.settings.timeout)
+        timeout, wait = self.options.get("timeout", self.settings.timeout), self.query.get("wait")
+        # Programs without types also pass what else httpx accepts.
+        return max(timeout, float(wait) + LEAST_REST) if wait and isinstance(timeout, (int, float)) else timeout
 
     def failure(self, error: httpx.RequestError) -> ApiConnectionError:
         """Returns the error for a request without a response."""
         timed_out = isinstance(error, httpx.TimeoutException)
-        reason = f"no response within {self.timeout:g} s" if timed_out else str(error) or type(error).__name__
+        reason = f"no response within {self.timeout:g} s" if timed_out else str(error).rstrip(".") or type(error).__name__
         url = httpx.URL(self.settings.urls[self.operation.surface])
         return ApiConnectionError(self.operation.id, f"The request to {origin_of(url)} failed: {reason}.")
 
@@ -311,6 +315,8 @@ def _texts_of(fields: Mapping[str, Any]) -> dict[str, Any]:
 
 def _text_of(value: Any) -> str:
     if isinstance(value, datetime):
+        if value.utcoffset() is None:
+            raise ValueError(f"The time {value.isoformat()} has no time zone, such as datetime.now(timezone.utc) has.")
         return value.astimezone(timezone.utc).isoformat().replace("+00:00", "Z")
     if isinstance(value, bool):
         return "true" if value else "false"

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import sys
-from typing import Any, Literal, TypedDict, Union
+from typing import Any, Literal, TypedDict, Union, final
 
 if sys.version_info >= (3, 11):
     from typing import NotRequired
@@ -23,6 +23,7 @@ class AccessTokenResponse(TypedDict):
     """The scopes of the token, separated by spaces."""
 
 
+@final
 class AccountLoginRequiredWebhook(TypedDict):
     """The account is disconnected: the user must log in to the merchant again. Start a session for this."""
 
@@ -47,6 +48,7 @@ class AccountMerchantResponse(TypedDict):
     """Name of the merchant."""
 
 
+@final
 class AgentConnectedWebhook(TypedDict):
     """The user has connected an agent, which may act for the user from now on."""
 
@@ -86,6 +88,7 @@ class AgentConnectionResponse(TypedDict):
     """When the connection ends if the agent does not use it."""
 
 
+@final
 class AgentDisconnectedWebhook(TypedDict):
     """A connected agent may no longer act for the user: you, the dashboard, the user or the agent ended the connection, or a token was used twice."""
 
@@ -194,6 +197,7 @@ class AuthenticatedData(TypedDict):
     """Your own ID for the card."""
 
 
+@final
 class AuthenticatedWebhook(TypedDict):
     """The user has logged in to the merchant: the account is linked. `card_id` is null if the session has no card, as after a sign-in link."""
 
@@ -260,6 +264,7 @@ class CardFailedData(TypedDict):
     """The reason as a sentence. The wording may change."""
 
 
+@final
 class CardFailedWebhook(TypedDict):
     """The card could not be saved at the merchant."""
 
@@ -297,6 +302,7 @@ class CardUpdatedData(TypedDict):
     """Your own ID for the card."""
 
 
+@final
 class CardUpdatedWebhook(TypedDict):
     """The merchant now charges the card."""
 
@@ -617,6 +623,7 @@ class MerchantStatusResponse(TypedDict):
     """When the event had been published for all clients; null while that is in progress."""
 
 
+@final
 class MerchantStatusUpdateWebhook(TypedDict):
     """Sessions of a type stopped working at the merchant (`DOWN`) or work again (`UP`)."""
 
@@ -639,6 +646,7 @@ class MerchantStatusUpdateWebhookData(TypedDict):
     """Whether sessions of this type work."""
 
 
+@final
 class NewDetectedAccountsAvailableWebhook(TypedDict):
     """Accounts of the user were detected at these merchants. Send a request to "Search detected accounts" to check the merchants that you are interested in."""
 
@@ -659,6 +667,7 @@ class NewDetectedAccountsAvailableWebhookData(TypedDict):
     """The merchants."""
 
 
+@final
 class NewTransactionsAvailableWebhook(TypedDict):
     """The user has new transactions at the merchant."""
 
@@ -704,6 +713,7 @@ class PublicJwk(TypedDict):
     """Type of the key."""
 
 
+@final
 class PublishAccountLoginRequiredRequest(TypedDict):
     """The account is disconnected: the user must log in to the merchant again. Start a session for this."""
 
@@ -723,6 +733,7 @@ class PublishAccountLoginRequiredRequest(TypedDict):
     """Makes retries safe: an event with the same key and content is published once."""
 
 
+@final
 class PublishAgentConnectedRequest(TypedDict):
     """The user has connected an agent, which may act for the user from now on."""
 
@@ -740,6 +751,7 @@ class PublishAgentConnectedRequest(TypedDict):
     """Makes retries safe: an event with the same key and content is published once."""
 
 
+@final
 class PublishAgentDisconnectedRequest(TypedDict):
     """A connected agent may no longer act for the user: you, the dashboard, the user or the agent ended the connection, or a token was used twice."""
 
@@ -757,6 +769,7 @@ class PublishAgentDisconnectedRequest(TypedDict):
     """Makes retries safe: an event with the same key and content is published once."""
 
 
+@final
 class PublishAuthenticatedRequest(TypedDict):
     """The user has logged in to the merchant: the account is linked. `card_id` is null if the session has no card, as after a sign-in link."""
 
@@ -782,6 +795,7 @@ class PublishAuthenticatedRequest(TypedDict):
     """Makes retries safe: an event with the same key and content is published once."""
 
 
+@final
 class PublishCardFailedRequest(TypedDict):
     """The card could not be saved at the merchant."""
 
@@ -807,6 +821,7 @@ class PublishCardFailedRequest(TypedDict):
     """Makes retries safe: an event with the same key and content is published once."""
 
 
+@final
 class PublishCardUpdatedRequest(TypedDict):
     """The merchant now charges the card."""
 
@@ -832,6 +847,7 @@ class PublishCardUpdatedRequest(TypedDict):
     """Makes retries safe: an event with the same key and content is published once."""
 
 
+@final
 class PublishMerchantStatusUpdateRequest(TypedDict):
     """Sessions of a type stopped working at the merchant (`DOWN`) or work again (`UP`)."""
 
@@ -849,6 +865,7 @@ class PublishMerchantStatusUpdateRequest(TypedDict):
     """Makes retries safe: an event with the same key and content is published once."""
 
 
+@final
 class PublishNewDetectedAccountsAvailableRequest(TypedDict):
     """Accounts of the user were detected at these merchants. Send a request to "Search detected accounts" to check the merchants that you are interested in."""
 
@@ -866,6 +883,7 @@ class PublishNewDetectedAccountsAvailableRequest(TypedDict):
     """Makes retries safe: an event with the same key and content is published once."""
 
 
+@final
 class PublishNewTransactionsAvailableRequest(TypedDict):
     """The user has new transactions at the merchant."""
 
@@ -885,6 +903,7 @@ class PublishNewTransactionsAvailableRequest(TypedDict):
     """Makes retries safe: an event with the same key and content is published once."""
 
 
+@final
 class PublishSignInLinkExpiredRequest(TypedDict):
     """The user did not use a sign-in link in time. The account does not change."""
 
@@ -904,6 +923,7 @@ class PublishSignInLinkExpiredRequest(TypedDict):
     """Makes retries safe: an event with the same key and content is published once."""
 
 
+@final
 class PublishSignInLinkFailedRequest(TypedDict):
     """The user cannot sign in with a sign-in link. The account does not change. Sign-ins that succeed send `AUTHENTICATED`. Links that are cancelled, or that the user declines, send no event."""
 
@@ -996,6 +1016,7 @@ class SessionResponse(TypedDict):
     """ID of the session."""
 
 
+@final
 class SignInLinkExpiredWebhook(TypedDict):
     """The user did not use a sign-in link in time. The account does not change."""
 
@@ -1020,6 +1041,7 @@ class SignInLinkExpiredWebhookData(TypedDict):
     """Metadata of the session or of the sign-in link; absent if none was attached."""
 
 
+@final
 class SignInLinkFailedWebhook(TypedDict):
     """The user cannot sign in with a sign-in link. The account does not change. Sign-ins that succeed send `AUTHENTICATED`. Links that are cancelled, or that the user declines, send no event."""
 

@@ -23,6 +23,8 @@ MAX_SIGNATURES = 10
 # The secret key of an endpoint, its public key, and the private key, which only tests have.
 ENDPOINT_KEYS = ("whsec_", "whpk_", "whsk_")
 KEY_BYTES = 32
+# The least of Standard Webhooks. The service makes keys of 32 bytes.
+MIN_SECRET_BYTES = 24
 Body = Union[str, bytes, bytearray, memoryview]
 
 
@@ -46,15 +48,13 @@ def verify(
 
     Raises:
         SignatureError: the webhook does not come from the service, was changed, or is too old.
-        ValueError: there is no secret, or a key is malformed.
+        ValueError: there is no secret, or a key is malformed or private.
     """
     data = _bytes_of(body)
-    given = [secret] if isinstance(secret, str) or secret is None else secret
-    # Files end with a line feed.
-    secrets = [each.strip() for each in given if each and each.strip()]
-    if not secrets:
-        raise ValueError("The secret is missing. Give the secret of your API client, or the key of the endpoint.")
+    secrets = _secrets_in(secret)
     for each in secrets:
+        if each.startswith("whsk_"):
+            raise ValueError("A receiver must not have the private key, whsk_…. Give the public key, whpk_….")
         if each.startswith(ENDPOINT_KEYS):
             _decoded(each)
     message_id, timestamp = _required(headers, "webhook-id"), _required(headers, "webhook-timestamp")
@@ -98,10 +98,10 @@ def sign(
         timestamp: When the webhook was sent. Default: now.
 
     Raises:
-        ValueError: a key is malformed or public.
+        ValueError: there is no secret, or a key is malformed or public.
     """
     data = _bytes_of(body)
-    secrets = [secret] if isinstance(secret, str) else list(secret)
+    secrets = _secrets_in(secret)
     sent_id = id or str(uuid.uuid4())
     sent_at = str(int(time.time() if timestamp is None else timestamp.timestamp()))
     message = f"{sent_id}.{sent_at}.".encode() + data
@@ -116,6 +116,15 @@ def sign(
         "webhook-timestamp": sent_at,
         "webhook-signature": " ".join(_signature(each, message) for each in secrets),
     }
+
+
+def _secrets_in(secret: str | None | Sequence[str | None]) -> list[str]:
+    given = [secret] if isinstance(secret, str) or secret is None else secret
+    # Files end with a line feed.
+    secrets = [each.strip() for each in given if each and each.strip()]
+    if not secrets:
+        raise ValueError("The secret is missing. Give the secret of your API client, or the key of the endpoint.")
+    return secrets
 
 
 def _bytes_of(body: Body) -> bytes:
@@ -220,14 +229,15 @@ def _decoded(key: str) -> bytes:
     """Returns the bytes of a key.
 
     Raises:
-        ValueError: the key is malformed. Anyone could sign with an empty key.
+        ValueError: the key is malformed. Anyone could sign with an empty key, or guess a short one.
     """
     kind, encoded = key.split("_", 1)
     try:
         decoded = base64.b64decode(encoded.strip(), validate=True)
     except ValueError:
         decoded = b""
-    if not decoded or (kind == "whpk" and len(decoded) != KEY_BYTES) or (kind == "whsk" and len(decoded) < KEY_BYTES):
+    is_too_short = len(decoded) < (MIN_SECRET_BYTES if kind == "whsec" else KEY_BYTES)
+    if is_too_short or (kind == "whpk" and len(decoded) > KEY_BYTES):
         raise ValueError(f"The key {kind}_… is malformed. Copy it again, with everything after the prefix.")
     return decoded
 
