@@ -20,6 +20,9 @@ public static class Receiver
     /// <summary>The service sends one signature, or a few during a rotation. Others are not compared.</summary>
     private const int MaxSignatures = 10;
 
+    /// <summary>The shortest key that Standard Webhooks allows.</summary>
+    private const int MinKeyBytes = 24;
+
     /// <summary>Returns whether the service sent this delivery to you just now.</summary>
     /// <param name="body">the raw bytes of the body, before any parsing</param>
     /// <param name="header">returns the value of a header, or null: <c>name => Request.Headers[name]</c></param>
@@ -65,8 +68,8 @@ public static class Receiver
         if (id == "" || !Regex.IsMatch(timestamp, @"\A[0-9]{1,15}\z")) return false;
         if (Math.Abs(now - long.Parse(timestamp, CultureInfo.InvariantCulture)) > Tolerance) return false;
         byte[] key = KeyOf(secret);
-        // Anyone can sign with an empty key.
-        if (key.Length == 0) return false;
+        // Anyone can sign with an empty key, or guess a short one.
+        if (key.Length < MinKeyBytes) return false;
         string expected = "v1," + Sign(key, Encoding.UTF8.GetBytes($"{id}.{timestamp}.").Concat(body).ToArray());
         string[] signatures = (header("webhook-signature") ?? "").Split(new[] { ' ' }, MaxSignatures + 1);
         return signatures.Take(MaxSignatures).Any(given => IsEqual(expected, given));
