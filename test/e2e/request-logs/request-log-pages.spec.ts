@@ -302,6 +302,10 @@ describe('The page of a request log entry', () => {
     const caller = { requestId: 'request-1', ip: '203.0.113.7', userAgent: 'orders/1.2' };
     await addRequests(1, { ...caller, ...change });
     const text = await openNewest();
+    const viewer = await visitorWithRole(service, 'viewer');
+    const seen = await viewer.get(firstEntry((await viewer.get(PATH)).text));
+    expect(seen.text).toContain('<dt>Sent with</dt>');
+    expect(seen.text).not.toContain('api-credentials');
     for (const shown of [credentials, '203.0.113.7', 'orders/1.2', 'aria-label="Copy: Request ID"'])
       expect(text).toContain(shown);
     expect(text).toContain('data-of="curl">Copy as curl</button>');

@@ -262,7 +262,10 @@ function credentialsOf(
   if (key !== null)
     return (
       <>
-        <a href={`${page}/keys`}>API key</a> <Foreign text={isolated(key)} />
+        <Allowed permission={permissionOf('listApiKeys')} otherwise="API key">
+          <a href={`${page}/keys`}>API key</a>
+        </Allowed>{' '}
+        <Foreign text={isolated(key)} />
         {' · '}
         <a href={list({ api_key: key })}>All entries of this key</a>
       </>
@@ -270,7 +273,10 @@ function credentialsOf(
   if (version !== null)
     return (
       <>
-        <a href={page}>Secret</a>, version {version}
+        <Allowed permission={permissionOf('listApiClients')} otherwise="Secret">
+          <a href={page}>Secret</a>
+        </Allowed>
+        , version {version}
       </>
     );
   if (isToolCall(entry)) return <>MCP token</>;
