@@ -386,6 +386,23 @@ describe('The page of a request log entry', () => {
     expect(seen.text).not.toContain('Send again</button>');
   });
 
+  it('shows a response as it is if indenting would make the page large', async () => {
+    const body = '['.repeat(1_000) + ']'.repeat(1_000);
+    const phases = { dns: null, connect: null, tls: null, firstByte: null };
+    const attempt = {
+      endpointId: randomUUID(),
+      eventId: randomUUID(),
+      number: 1,
+      reason: 'NON_200' as const,
+      responseBody: body,
+      phases,
+    };
+    await fillRequestLog(service, [loggedAttempt(production, { createdAt: ago(HOUR), attempt })]);
+    const text = await openNewest();
+    expect(text).toContain(body);
+    expect(text.length).toBeLessThan(60_000);
+  });
+
   it.each([
     ['INTERRUPTED', 'The service was interrupted, so the times are not known.', 'the response is not known.'],
     ['NOT_HTTP', 'Connecting: 11 ms', 'No response that could be read.'],

@@ -379,9 +379,13 @@ function eventContent({ entry, eventBody, curl }: EntryPageProps): VNode {
   );
 }
 
+/** Indentation makes usual JSON up to four times as long, but a response that is nested deeply a thousand times. */
+const MAX_INDENTED = 8;
+
 function readable(body: string): string {
   try {
-    return JSON.stringify(JSON.parse(body), null, 2);
+    const indented = JSON.stringify(JSON.parse(body), null, 2);
+    return indented.length > MAX_INDENTED * body.length ? body : indented;
   } catch {
     return body;
   }
