@@ -1,4 +1,4 @@
-import { mkdtempSync, readdirSync, rmSync, statSync } from 'node:fs';
+import { linkSync, mkdtempSync, readdirSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { readOrCreateKey } from './key-file.js';
@@ -11,6 +11,23 @@ describe('readOrCreateKey', () => {
       const key = readOrCreateKey(file);
       expect(readOrCreateKey(file)).toBe(key);
       expect([data, file].map((path) => statSync(path).mode & 0o777)).toEqual([0o700, 0o600]);
+    } finally {
+      rmSync(directory, { recursive: true });
+    }
+  });
+
+  it('creates one key if a process of another container, with the same ID, creates it at the same time', () => {
+    const directory = mkdtempSync(join(tmpdir(), 'key-file-'));
+    const keys: string[] = [];
+    const linkFirst = (draft: string, file: string): void => {
+      linkSync(draft, file);
+      keys.push(readOrCreateKey(file));
+    };
+    try {
+      const file = join(directory, 'key');
+      keys.push(readOrCreateKey(file, linkFirst as typeof linkSync), readOrCreateKey(file));
+      expect(new Set(keys).size).toBe(1);
+      expect(readdirSync(directory)).toEqual(['key']);
     } finally {
       rmSync(directory, { recursive: true });
     }

@@ -1,4 +1,4 @@
-import { randomBytes } from 'node:crypto';
+import { randomBytes, randomUUID } from 'node:crypto';
 import { constants, copyFileSync, linkSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 
@@ -10,7 +10,8 @@ const KEY_BYTES = 32;
  */
 export function readOrCreateKey(file: string, link = linkSync): string {
   mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
-  const draft = `${file}.${process.pid}`;
+  // Processes of several containers can have the same ID.
+  const draft = `${file}.${randomUUID()}`;
   writeFileSync(draft, randomBytes(KEY_BYTES).toString('base64'), { mode: 0o600 });
   try {
     // Unlike writing the file, linking is atomic: no process reads half a key.

@@ -104,10 +104,15 @@ export const Idempotent = requestParameter((request): IdempotentRequest | undefi
   };
 });
 
-/** A user of the dashboard who repeats a request needs the same credential: it decides which environment is accessible. */
+/**
+ * A user of the dashboard who repeats a request needs the same credential: it decides which environment is accessible. An API key is
+ * its client, so that its successor can repeat a request.
+ */
 function senderOf(sender: RequestingOrganization): string[] {
   if (!isDashboardUser(sender)) return [sender.clientId];
-  return [sender.userId, sender.credential.kind === 'session' ? '' : sender.credential.clientId];
+  const { userId, credential } = sender;
+  if (credential.kind === 'key') return [credential.clientId];
+  return [userId, credential.kind === 'session' ? '' : credential.clientId];
 }
 
 interface StoredResponse {

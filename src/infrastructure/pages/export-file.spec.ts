@@ -15,6 +15,15 @@ describe('exportedRows', () => {
     );
   });
 
+  it('escapes control characters in cells with JSON, which does not change the values', async () => {
+    const list = (async function* () {
+      yield { changes: [{ to: USER }] };
+    })();
+    const [, cell = ''] = (await text(exportedRows('csv', ['changes'], list))).split('\n');
+    expect(cell).toMatch(/^[ -~]+$/);
+    expect(JSON.parse(cell.slice(1, -1).replaceAll('""', '"'))).toEqual([{ to: USER }]);
+  });
+
   it('begins a CSV file to download with a byte order mark, and no other', async () => {
     // Reading a stream as text would remove the mark.
     const read = async (stream: Readable): Promise<string> => (await buffer(stream)).toString();

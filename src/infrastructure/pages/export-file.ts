@@ -79,7 +79,7 @@ function csvCell(value: unknown): string {
   if (value === null || value === undefined) return '';
   if (value instanceof Date) return value.toISOString();
   if (typeof value !== 'string' && typeof value !== 'object') return String(value);
-  const cell = typeof value === 'string' ? printableCell(value) : JSON.stringify(value);
+  const cell = typeof value === 'string' ? printableCell(value) : printableJson(value);
   const text = FORMULA.test(cell) ? `'${cell}` : cell;
   return NEEDS_QUOTES.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
 }

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { ExpiryJob } from '../../../src/infrastructure/database/index.js';
 import { HOUR } from '../../../src/infrastructure/time/index.js';
+import { ApiKeysService } from '../../../src/modules/api-keys/index.js';
 import { moveClock } from '../../support/clock.js';
 import { sendForm } from '../../support/logins/device-flow.js';
 import { eventually } from '../../support/eventually.js';
@@ -144,6 +145,27 @@ describe.each(OPERATIONS)('An Idempotency-Key with POST $path', (operation) => {
 function newBodyOf({ table, newBody }: IdempotentOperation): object {
   return table === 'webhook_endpoint' ? newBody() : {};
 }
+
+describe('An Idempotency-Key that a program sends to the dashboard API', () => {
+  it('still counts after its API key was rotated', async () => {
+    const keys = service.app.get(ApiKeysService);
+    const { stored, token } = await keys.create(service.development.clientId, {
+      name: 'deployment',
+      scopes: ['webhook_endpoints:write'],
+    });
+    const successor = await keys.rotate(stored.id);
+    const body = { environment: 'development', url: `https://hooks.example.com/${randomUUID()}` };
+    const key = randomUUID();
+    const createWith = (credential: string) => {
+      rememberSecret(credential);
+      const headers = { 'idempotency-key': key, authorization: `Bearer ${credential}` };
+      return service.request('/webhook-endpoints/create', { body, headers });
+    };
+    const first = await createWith(token);
+    expect(first.status).toBe(200);
+    expect(await createWith(successor.token)).toMatchObject({ status: 200, body: first.body });
+  });
+});
 
 describe('A request without Idempotency-Key', () => {
   it('uses neither a key nor a transaction', async () => {

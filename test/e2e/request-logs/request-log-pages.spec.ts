@@ -311,6 +311,10 @@ describe('The page of a request log entry', () => {
     const caller = { requestId: 'request-1', ip: '203.0.113.7', userAgent: 'orders/1.2' };
     await addRequests(1, { ...caller, ...change });
     const text = await openNewest();
+    const viewer = await visitorWithRole(service, 'viewer');
+    const seen = await viewer.get(firstEntry((await viewer.get(PATH)).text));
+    expect(seen.text).toContain('<dt>Sent with</dt>');
+    expect(seen.text).not.toContain('api-credentials');
     for (const shown of [credentials, '203.0.113.7', 'orders/1.2', 'aria-label="Copy: Request ID"'])
       expect(text).toContain(shown);
     expect(text).toContain('data-of="curl">Copy as curl</button>');
@@ -389,6 +393,23 @@ describe('The page of a request log entry', () => {
     const seen = await viewer.get(firstEntry((await viewer.get(PATH)).text));
     expect(seen.text).toContain('Waiting for the response: 48 ms');
     expect(seen.text).not.toContain('Send again</button>');
+  });
+
+  it('shows a response as it is if indenting would make the page large', async () => {
+    const body = '['.repeat(1_000) + ']'.repeat(1_000);
+    const phases = { dns: null, connect: null, tls: null, firstByte: null };
+    const attempt = {
+      endpointId: randomUUID(),
+      eventId: randomUUID(),
+      number: 1,
+      reason: 'NON_200' as const,
+      responseBody: body,
+      phases,
+    };
+    await fillRequestLog(service, [loggedAttempt(production, { createdAt: ago(HOUR), attempt })]);
+    const text = await openNewest();
+    expect(text).toContain(body);
+    expect(text.length).toBeLessThan(60_000);
   });
 
   it.each([

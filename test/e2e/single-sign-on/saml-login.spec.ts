@@ -492,6 +492,18 @@ describe('A response of a SAML provider', () => {
     expect((await deliver(visitor, own)).location).toBe('/dashboard');
   });
 
+  it('asks to continue at a provider whose name cannot change how its host is shown', async () => {
+    const name = 'UPDATE saml_configuration SET name = $2 WHERE id = $1';
+    const [{ name: before } = {}] = await service.database.query<{ name: string }>(
+      'SELECT name FROM saml_configuration WHERE id = $1',
+      [organization.id],
+    );
+    await service.database.query(name, [organization.id, 'Okta \u202e']);
+    const { text } = await new Visitor(service).get(`/sso/saml/${organization.id}/login`);
+    await service.database.query(name, [organization.id, before]);
+    expect(text).toContain('at the identity provider \u2068Okta &lt;U+202E>\u2069 (');
+  });
+
   it('replaces no login of another page: the user has to continue, and sees who is logged in', async () => {
     const user = await addUser();
     const { visitor } = await logIn(user);

@@ -262,7 +262,10 @@ function credentialsOf(
   if (key !== null)
     return (
       <>
-        <a href={`${page}/keys`}>API key</a> <Foreign text={isolated(key)} />
+        <Allowed permission={permissionOf('listApiKeys')} otherwise="API key">
+          <a href={`${page}/keys`}>API key</a>
+        </Allowed>{' '}
+        <Foreign text={isolated(key)} />
         {' · '}
         <a href={list({ api_key: key })}>All entries of this key</a>
       </>
@@ -270,7 +273,10 @@ function credentialsOf(
   if (version !== null)
     return (
       <>
-        <a href={page}>Secret</a>, version {version}
+        <Allowed permission={permissionOf('listApiClients')} otherwise="Secret">
+          <a href={page}>Secret</a>
+        </Allowed>
+        , version {version}
       </>
     );
   if (isToolCall(entry)) return <>MCP token</>;
@@ -383,9 +389,13 @@ function eventContent({ entry, eventBody, curl }: EntryPageProps): VNode {
   );
 }
 
+/** Indentation makes usual JSON up to four times as long, but a response that is nested deeply a thousand times. */
+const MAX_INDENTED = 8;
+
 function readable(body: string): string {
   try {
-    return JSON.stringify(JSON.parse(body), null, 2);
+    const indented = JSON.stringify(JSON.parse(body), null, 2);
+    return indented.length > MAX_INDENTED * body.length ? body : indented;
   } catch {
     return body;
   }

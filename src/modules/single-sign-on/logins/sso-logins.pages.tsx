@@ -3,6 +3,7 @@ import {
   Allowed,
   Details,
   Form,
+  isolated,
   Link,
   Notice,
   noticePage,
@@ -41,7 +42,7 @@ export function suggestedLoginPage(configuration: SsoConfiguration, current?: st
     content: (
       <>
         <p>
-          Continue to log in at the identity provider {name} (
+          Continue to log in at the identity provider {isolated(name)} (
           {parsedUrl(protocol === 'saml' ? ssoUrl : entityId)?.host}).
         </p>
         {current === undefined ? null : (
@@ -103,7 +104,8 @@ export function testedPage(configuration: SsoConfiguration, result: TestResult):
 }
 
 /** Returns what a login would do. */
-function effectOf({ user, isInvited = false, name, email, role }: Person): string {
+function effectOf({ user, isInvited = false, email, role, ...person }: Person): string {
+  const name = isolated(person.name);
   if (!user && isInvited)
     return `With a login, ${name} (${email}) would accept the invitation, with the role ${ROLE_NAMES[role]}.`;
   if (!user) return `A login would create the user ${name} (${email}) with the role ${ROLE_NAMES[role]}.`;
