@@ -63,7 +63,9 @@ const ORIGINS = [
  * @returns what to print: how to log in
  */
 export async function fillDemo(environment) {
-  const process_ = await prepareProcess(environment, (message) => process.stderr.write(`${message}\n`));
+  const process_ = await prepareProcess(environment, (message) => process.stderr.write(`${message}\n`), {
+    writesFiles: true,
+  });
   try {
     await prepareSchema(process_.configuration);
     const app = await NestFactory.createApplicationContext(

@@ -83,10 +83,24 @@ describe('mcs-admin', () => {
           DATA_DIR: data,
         });
         expect([code, output]).toEqual([1, '']);
-        expect(errors).toContain(`DATA_DIR=${data} does not exist`);
+        expect(errors).toContain(`DATA_DIR=${data} has none`);
         expect(existsSync(dirname(data))).toBe(false);
       },
     );
+
+    it('creates no database in a directory that has other files only, such as that of the demo', async () => {
+      const data = join(folder, 'other');
+      await mkdir(join(data, 'demo'), { recursive: true });
+      const { code, errors } = await inOwnProcess('organization list', '', {
+        DATABASE_URL: '',
+        DATA_DIR: data,
+      });
+      expect({ code, errors }).toEqual({
+        code: 1,
+        errors: expect.stringContaining(`DATA_DIR=${data} has none`),
+      });
+      expect(await readdir(data)).toEqual(['demo']);
+    });
   });
 
   describe('--help', () => {

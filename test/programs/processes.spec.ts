@@ -642,6 +642,11 @@ describe('The service with DATABASE_URL', () => {
     ]);
   });
 
+  it.concurrent('gets its database from npm run demo without DATABASE_URL', async () => {
+    const { errors } = await run(DEMO, { environment: { DATA_DIR: '/dev/null/data', DATABASE_URL: '' } });
+    expect(errors).toContain('The data directory cannot be created');
+  });
+
   it.concurrent('is not started by npm run demo in production', async () => {
     const { code, errors } = await run(DEMO, { environment: environment({ NODE_ENV: 'production' }) });
     expect({ code, errors }).toEqual({

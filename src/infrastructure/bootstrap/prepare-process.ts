@@ -1,4 +1,3 @@
-import { existsSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import {
   loadConfiguration,
@@ -93,14 +92,14 @@ async function provideDatabase(
 ): Promise<{ variables: Environment; release(): Promise<void> } | undefined> {
   if (configuration.get(DatabaseConfiguration).url !== undefined) return undefined;
   const data = resolve(configuration.get(ServiceConfiguration).dataDirectory);
-  // Otherwise a command in another folder than that of the service would work on an empty database.
-  if (!isService && !existsSync(data))
-    throw new OperatorError(
-      `There is no database: DATABASE_URL is not set, and DATA_DIR=${data} does not exist. Run the command in the folder of the service, or set one of the two. The service creates a database when it starts.`,
-    );
-  // Loaded on demand, because production never uses it.
-  const { startEmbeddedPostgres } = await import('../embedded-postgres/index.js');
   const directory = join(data, 'postgres');
+  // Loaded on demand, because production never uses it.
+  const { hasCluster, startEmbeddedPostgres } = await import('../embedded-postgres/index.js');
+  // Otherwise a command in another folder than that of the service would work on an empty database.
+  if (!isService && !(await hasCluster(directory)))
+    throw new OperatorError(
+      `There is no database: DATABASE_URL is not set, and DATA_DIR=${data} has none. Run the command in the folder of the service, or set one of the two. The service creates a database when it starts.`,
+    );
   const server = await startEmbeddedPostgres({ directory, report });
   return { variables: { DATABASE_URL: server.url }, release: () => server.release() };
 }

@@ -30,8 +30,7 @@ export async function locateCluster(requested: string, report: (sentence: string
     return { directory: requested, log: `${requested}.log`, programs: installed };
   }
 
-  const hash = createHash('sha256').update(requested).digest('hex').slice(0, 16);
-  const alternative = join(programs.ROOT_DIRECTORY, hash, 'postgres');
+  const alternative = alternativeTo(requested);
   // An existing cluster stays where it is, with its owner.
   const owner = await ownerOf(requested);
   const alternativeOwner = owner ? undefined : await ownerOf(alternative);
@@ -53,6 +52,22 @@ export async function locateCluster(requested: string, report: (sentence: string
     );
   }
   return { directory, log: `${directory}.log`, programs: await programs.programsFor(user, installed), user };
+}
+
+/** Returns whether the cluster of a directory exists, also if this process cannot enter it. */
+export async function hasCluster(requested: string): Promise<boolean> {
+  const exists = (directory: string): Promise<boolean> =>
+    stat(join(directory, 'PG_VERSION')).then(
+      () => true,
+      (error: NodeJS.ErrnoException) => error.code === 'EACCES',
+    );
+  return (await exists(requested)) || exists(alternativeTo(requested));
+}
+
+/** Returns where the cluster of root is if its user cannot reach the directory. */
+function alternativeTo(requested: string): string {
+  const hash = createHash('sha256').update(requested).digest('hex').slice(0, 16);
+  return join(programs.ROOT_DIRECTORY, hash, 'postgres');
 }
 
 /**

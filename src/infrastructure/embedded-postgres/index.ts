@@ -1,2 +1,3 @@
+export { hasCluster } from './cluster.js';
 export * from './embedded-postgres.error.js';
 export * from './embedded-postgres.js';

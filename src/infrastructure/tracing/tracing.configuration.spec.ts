@@ -51,6 +51,10 @@ describe('The resource of traces', () => {
       },
     ],
     [
+      { OTEL_RESOURCE_ATTRIBUTES: 'app.kubernetes.io/name=api' },
+      { 'service.name': name, 'service.version': version, 'app.kubernetes.io/name': 'api' },
+    ],
+    [
       { OTEL_RESOURCE_ATTRIBUTES: 'service.name=shop,service.version=7' },
       { 'service.name': 'shop', 'service.version': '7' },
     ],

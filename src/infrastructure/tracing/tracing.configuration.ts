@@ -11,7 +11,9 @@ import {
 import { VERSION } from '../project-files/index.js';
 
 const NAME = 'merchant-connectivity-service';
-const PAIRS = /^\s*[\w.-]+\s*=[^,]*(?:,\s*(?:[\w.-]+\s*=[^,]*)?)*$/;
+const HEADERS = /^\s*[\w-]+\s*=[^,]*(?:,\s*(?:[\w-]+\s*=[^,]*)?)*$/;
+/** Names of attributes can have all characters, such as those of `app.kubernetes.io/name`. */
+const ATTRIBUTES = /^\s*[^\s=,]+\s*=[^,]*(?:,\s*(?:[^\s=,]+\s*=[^,]*)?)*$/;
 const NO_PAIRS = { message: '$property must be name=value, separated by commas' };
 
 /** Names and values follow the OpenTelemetry specification. */
@@ -29,14 +31,14 @@ export class TracingConfiguration implements EncryptionRules {
     'Headers for the collector, as `name=value`, separated by commas. Encode special characters as %XX.',
     { secret: true },
   )
-  @Matches(PAIRS, NO_PAIRS)
+  @Matches(HEADERS, NO_PAIRS)
   headers?: string;
 
   @EnvironmentVariable(
     'OTEL_RESOURCE_ATTRIBUTES',
     'Attributes of this service in traces, such as `deployment.environment.name=production`, separated by commas. Encode special characters as %XX.',
   )
-  @Matches(PAIRS, NO_PAIRS)
+  @Matches(ATTRIBUTES, NO_PAIRS)
   resourceAttributes?: string;
 
   @EnvironmentVariable('OTEL_SERVICE_NAME', `Name of this service in traces. Default: \`${NAME}\`.`)

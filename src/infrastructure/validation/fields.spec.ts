@@ -1,4 +1,5 @@
 import 'reflect-metadata';
+import { cpuTimeOf } from '../../../test/support/programs/cpu-time.js';
 import { enumeration } from '../schemas/index.js';
 import {
   ExternalUserIdField,
@@ -216,6 +217,36 @@ describe('White space around a value', () => {
     await expect(
       pipe.transform({ ...pasted, email: 'a da@example.com' }, { type: 'custom', metatype: Pasted }),
     ).rejects.toThrow('The email field must be a valid email address.');
+  });
+});
+
+describe('A list in a form', () => {
+  const LIST = { in: 'form', max: 9, items: {}, validateItem: () => undefined } as const;
+  class Lists {
+    @ArrayField(LIST)
+    words!: string[];
+
+    @ArrayField({ ...LIST, isByLine: true })
+    lines!: string[];
+  }
+  const read = async (form: Lists | { words: string; lines: string }): Promise<Lists> => ({
+    ...((await pipe.transform(form, { type: 'custom', metatype: Lists })) as Lists),
+  });
+
+  it('has an item in each word or line', async () => {
+    const text = ' a, b \r\n\r\n c\t';
+    expect(await read({ words: text, lines: text })).toEqual({
+      words: ['a', 'b', 'c'],
+      lines: ['a, b', 'c'],
+    });
+  });
+
+  it('takes little time to read', async () => {
+    const text = `a${' '.repeat(100_000)}b`;
+    const form = { words: text, lines: text };
+    let reading: Promise<Lists> | undefined;
+    expect(cpuTimeOf(() => void (reading = read(form)))).toBeLessThan(100);
+    expect(await reading).toEqual({ words: ['a', 'b'], lines: [text] });
   });
 });
 

@@ -255,11 +255,16 @@ export function ArrayField({
 const itemsOf = (value: unknown): unknown => (typeof value === 'string' ? value.split(',') : value);
 
 const partsBy =
-  (separator: RegExp) =>
+  (separator: string | RegExp) =>
   (value: unknown): unknown =>
-    typeof value === 'string' ? value.trim().split(separator).filter(Boolean) : value;
+    typeof value === 'string'
+      ? value
+          .split(separator)
+          .map((part) => part.trim())
+          .filter(Boolean)
+      : value;
 const wordsOf = partsBy(/[\s,]+/);
-const linesOf = partsBy(/\s*\n\s*/);
+const linesOf = partsBy('\n');
 
 interface ObjectOptions extends FieldOptions {
   readonly members: object;

@@ -67,7 +67,9 @@ export class AuditLogsService {
   ): Promise<AuditLogSearchResult> {
     const period = periodOf(query);
     const { actor, target, action, outcome } = query;
-    const scope = [...scopeOf(organizationId, period), 'search', actor, target, action, outcome];
+    const scope = [...scopeOf(organizationId, period), 'search', actor, action, outcome];
+    // Release 0.4.0 does not know it.
+    if (target !== undefined) scope.push(target);
     const before = query.cursor === undefined ? undefined : this.decodeCursor(query.cursor, scope);
     const [first] = await this.repository.newest(organizationId, period, before, 1);
     if (!first) return { entries: [], nextCursor: null, searchedSince: null };

@@ -1,3 +1,4 @@
+import { CursorCodec } from '../../../src/infrastructure/crypto/index.js';
 import { AuditLogRepository } from '../../../src/modules/audit-logs/audit-log.repository.js';
 import { AuditVerification } from '../../../src/modules/audit-logs/index.js';
 import {
@@ -206,6 +207,19 @@ describe('The list of the audit log', () => {
     expect(next.get('cursor')).toBe(searchParams.get('cursor'));
     expect(next.get('trail')?.length).toBeLessThanOrEqual(1_000);
     expect(next.get('trail')?.split('.')).toEqual([...pages.slice(-11), cursor]);
+  });
+
+  it('leads on from a page of release 0.4.0, which has no filter by target', async () => {
+    const { id, visitor } = await organizationWith([]);
+    await fillQuickly(id, 3);
+    const time = Date.parse('2026-01-01T00:00:03Z');
+    const scope = ['audit_logs', id, undefined, undefined, 'search', 'ada', undefined, undefined];
+    const cursor = service.app.get(CursorCodec).encode([time, '3'], scope);
+    const { status, text } = await visitor.get(`${PATH}?actor=ada&cursor=${cursor}`);
+    expect([status, text.match(/user-\d+(?=@)/g)]).toEqual([
+      200,
+      expect.arrayContaining(['user-2', 'user-1']),
+    ]);
   });
 
   it('searches 10,000 entries at a time and leads on to older ones', async () => {
