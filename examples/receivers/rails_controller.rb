@@ -22,10 +22,10 @@ class WebhooksController < ActionController::Metal
 
   # Returns the status of the response.
   def answer
-    return 413 if request.content_length.to_i > MAX_BODY
+    # Not `params`, from which the bytes cannot be restored. A chunked body has no length.
+    body = request.body.read(MAX_BODY + 1).to_s
+    return 413 if body.bytesize > MAX_BODY
 
-    # Not `params`, from which the bytes cannot be restored.
-    body = request.raw_post
     headers = HEADERS.to_h { |name| [name, request.headers[name].to_s] }
     return 401 unless SECRETS.any? { |secret| verify(body, headers, secret) }
 

@@ -178,7 +178,9 @@ class Call:
     def failure(self, error: httpx.RequestError) -> ApiConnectionError:
         """Returns the error for a request without a response."""
         timed_out = isinstance(error, httpx.TimeoutException)
-        reason = f"no response within {self.timeout:g} s" if timed_out else str(error).rstrip(".") or type(error).__name__
+        # Programs without types also pass what else httpx accepts.
+        limit = f" within {self.timeout:g} s" if isinstance(self.timeout, (int, float)) else " in time"
+        reason = f"no response{limit}" if timed_out else str(error).rstrip(".") or type(error).__name__
         url = httpx.URL(self.settings.urls[self.operation.surface])
         return ApiConnectionError(self.operation.id, f"The request to {origin_of(url)} failed: {reason}.")
 
