@@ -564,7 +564,9 @@ describe('The export of request logs', () => {
       const begun = [await open(login), await open(login)];
       const refused = await open(login, 'csv');
       expect([refused.status, refused.headers.get('retry-after')]).toEqual([429, '5']);
-      expect(await refused.text()).toContain('Two downloads of your organization are running.');
+      const page = await refused.text();
+      expect(page).toContain('Two downloads of your organization are running.');
+      expect(page).toContain(`<a href="${PATH}/export/csv">Try again</a>`);
       expect((await open(other)).status).toBe(200);
 
       // One is received, and the client of the other goes away.
