@@ -493,9 +493,7 @@ describeInBrowser('The layout of the dashboard, with a week of data', (windows) 
     await desk.locator('#results td.main a').first().click();
     await desk.locator('#entry h1').waitFor();
     const [table, last, day] = await Promise.all(
-      ['table.data', 'thead th.status', 'tr.day'].map((each) =>
-        desk.locator(each).first().boundingBox(),
-      ),
+      ['table.data', 'thead th.status', 'tr.day'].map((each) => desk.locator(each).first().boundingBox()),
     );
     const right = ({ x, width }: { x: number; width: number }): number => Math.round(x + width);
     expect(right(last!)).toBeGreaterThan(right(table!) - 3);
