@@ -107,7 +107,10 @@ function pageOf(error: ApiError, request: Request): PageResponse {
     headers: error.headers,
     notice: noticeOf(error),
     text: adviceFor(error, request.method),
-    links: { '/dashboard': 'Go to the overview' },
+    links: {
+      ...(error.status === 429 && request.method === 'GET' && { [request.originalUrl]: 'Try again' }),
+      '/dashboard': 'Go to the overview',
+    },
   });
 }
 
@@ -148,6 +151,7 @@ function adviceFor({ status, code, message }: ApiError, method: string): string 
     return 'Go back, shorten what you entered or choose a smaller file, and send the form again. Nothing was changed.';
   if (status === 404)
     return 'The page may have been removed, or the address has a typo. Nothing was changed.';
+  if (status === 429 && method === 'GET') return 'Wait, then try again.';
   if (status === 429) return 'Wait, then go back and try again. Nothing was changed.';
   if (status === 405) return 'Open the page with the form, and send it from there. Nothing was changed.';
   // The database may have committed a change whose confirmation was lost.

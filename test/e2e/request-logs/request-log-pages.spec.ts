@@ -362,6 +362,7 @@ describe('The page of a request log entry', () => {
     await fillRequestLog(service, [
       loggedAttempt(production, {
         createdAt: ago(HOUR),
+        latencyMilliseconds: 1_084,
         event: 'MERCHANT_STATUS_UPDATE',
         attempt: {
           endpointId,
@@ -369,15 +370,16 @@ describe('The page of a request log entry', () => {
           number: 2,
           reason: 'NON_200',
           responseBody: '{"error":"<full>"}',
-          phases: { dns: 1, connect: 11, tls: null, firstByte: 48 },
+          phases: { dns: 1, connect: 11, tls: null, firstByte: 1_048 },
         },
       }),
     ]);
     const text = await openNewest();
     expect(text).toContain('MERCHANT_STATUS_UPDATE to hooks.example.com');
     expect(text).toContain('Your endpoint responded with 503. Only 200 counts as received');
-    expect(text).toContain('Waiting for the response: 48 ms');
+    expect(text).toContain('Waiting for the response: 1,048 ms');
     expect(text).toContain('Other: 24 ms');
+    expect(text).toContain('<dd>1,084 ms</dd>');
     expect(text).toContain('{\n  "error": "<full>"\n}');
     expect(text).toContain('"name": "Bob\'s"');
     expect(text).toContain(`-H 'webhook-id: ${eventId}'`);
@@ -391,7 +393,7 @@ describe('The page of a request log entry', () => {
     expect((await visitor.get(linkTo('All attempts', text))).text).toContain('MERCHANT_STATUS_UPDATE');
     const viewer = await visitorWithRole(service, 'viewer');
     const seen = await viewer.get(firstEntry((await viewer.get(PATH)).text));
-    expect(seen.text).toContain('Waiting for the response: 48 ms');
+    expect(seen.text).toContain('Waiting for the response: 1,048 ms');
     expect(seen.text).not.toContain('Send again</button>');
   });
 
@@ -564,7 +566,9 @@ describe('The export of request logs', () => {
       const begun = [await open(login), await open(login)];
       const refused = await open(login, 'csv');
       expect([refused.status, refused.headers.get('retry-after')]).toEqual([429, '5']);
-      expect(await refused.text()).toContain('Two downloads of your organization are running.');
+      const page = await refused.text();
+      expect(page).toContain('Two downloads of your organization are running.');
+      expect(page).toContain(`<a href="${PATH}/export/csv">Try again</a>`);
       expect((await open(other)).status).toBe(200);
 
       // One is received, and the client of the other goes away.

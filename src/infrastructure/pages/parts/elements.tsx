@@ -68,9 +68,9 @@ export function Middle({ text }: { readonly text: string }): VNode {
   );
 }
 
-/** A success or error message, which screen readers announce when the page loads. */
-export const Notice: FunctionComponent<{ readonly kind: 'good' | 'bad' }> = ({ kind, children }) => (
-  <div class={`notice ${kind}`} role={kind === 'bad' ? 'alert' : 'status'}>
+/** A success, a caution or an error, which screen readers announce when the page loads. */
+export const Notice: FunctionComponent<{ readonly kind: 'good' | 'warn' | 'bad' }> = ({ kind, children }) => (
+  <div class={`notice ${kind}`} role={kind === 'good' ? 'status' : 'alert'}>
     {children}
   </div>
 );

@@ -10,7 +10,7 @@ import { ButtonLink, ClockTime, Foreign, Middle, Moment } from './elements.js';
  *
  * - `main`: what the row is about, with the width that the others leave. On a phone, it is the first line of the row.
  * - `address`: an email address or a URL; `text`: any other text
- * - `clock`: the time of day in a list by days, with a row above the first one of each day other than today
+ * - `clock`: the time of day in a list by days, with a row above the first one of each day
  * - `status`: a badge and why; `state`: a badge; `short`: a word or two; `word`: one
  * - `time`, `number`, `user`, `id`: as wide as such values
  * - `buttons`: small ones; `check`: a checkbox
@@ -200,7 +200,7 @@ interface DayRowProps<Row> {
   readonly before: Row | undefined;
 }
 
-/** Names the day of a row in a list by days, if the row before is from another day. Only phones need it for today. */
+/** Names the day of a row in a list by days, if the row before is from another day. */
 function DayRow<Row>({ columns, row, before }: DayRowProps<Row>): VNode | null {
   const { now, timeZone } = usePage();
   const clock = columns.find(({ kind }) => kind === 'clock');
@@ -213,7 +213,7 @@ function DayRow<Row>({ columns, row, before }: DayRowProps<Row>): VNode | null {
     isOnDeskOnly === true || isOnWideOnly === true;
   const others = columns.filter(isLeftOut);
   return (
-    <tr id={`day-${day}`} class={day === today ? 'day today' : 'day'} role="row">
+    <tr id={`day-${day}`} class="day" role="row">
       <th role="rowheader" scope="rowgroup" colspan={columns.length - others.length}>
         {dayInWords(day, today)} <span class="zone">{offsetAt(timeOf(row), timeZone)}</span>
       </th>

@@ -228,7 +228,7 @@ export function consentPage(data: AuthorizationPageData): Page {
 function Warning({ agentKind, agentId, agentName, redirectUri }: AgentAuthorization): ComponentChildren {
   if (isLocalUri(redirectUri))
     return (
-      <Notice kind="bad">
+      <Notice kind="warn">
         You return to a program on this computer, and any program here can claim to be {agentName}. Approve
         only if you have just started this yourself.
       </Notice>
@@ -236,7 +236,7 @@ function Warning({ agentKind, agentId, agentName, redirectUri }: AgentAuthorizat
   if (agentKind === 'registered') return null;
   const proof = hostOrSchemeOf(agentKind === 'document' ? agentId : redirectUri);
   return (
-    <Notice kind="bad">
+    <Notice kind="warn">
       The agent chose its name itself. What is certain is only that it belongs to {proof}. Approve only if you
       trust that address.
     </Notice>

@@ -12,6 +12,7 @@ import {
   dashboardPath,
   Details,
   Foreign,
+  inMilliseconds,
   isolated,
   Moment,
   pathWith,
@@ -232,7 +233,7 @@ function Fields({ entry }: EntryProps): VNode {
             </>
           ),
         ],
-        ['Latency', `${entry.latency_ms} ms`],
+        ['Latency', inMilliseconds(entry.latency_ms)],
         ['Attempt', delivery?.attempt],
         ['Reason code', entry.reason === null ? null : <code>{entry.reason}</code>],
         ['Event', entry.event],
@@ -314,8 +315,8 @@ function timingOf({ delivery, latency_ms, reason }: SingleRequestLogEntryRespons
   const rest = latency_ms - phases.reduce((total, { value }) => total + value, 0);
   return (
     <SegmentedBar
-      title={`Timing: ${latency_ms} ms`}
-      format={(value) => `${value} ms`}
+      title={`Timing: ${inMilliseconds(latency_ms)}`}
+      format={inMilliseconds}
       segments={rest > 0 ? [...phases, { label: 'Other', value: rest }] : phases}
     />
   );

@@ -9,6 +9,7 @@ import {
   Details,
   Form,
   FormProblem,
+  inMilliseconds,
   Moment,
   Notice,
   Results,
@@ -176,7 +177,7 @@ function testPage(
             <Details
               entries={[
                 ['Result', <AttemptResult statusCode={result.status_code} reason={result.reason} />],
-                ['Duration', `${result.latency_ms} ms`],
+                ['Duration', inMilliseconds(result.latency_ms)],
                 [
                   'Event',
                   <a href={dashboardPath(client.environment, 'events', result.event_id)}>
