@@ -47,4 +47,3 @@ reportTable('rate-limit-memory', {
   columns: ['addresses', 'product', 'per request', 'rate-limiter-flexible', 'per request'],
   rows,
 });
-process.exit();
